@@ -1,0 +1,16 @@
+// Everything of libacre. Each header below stands alone; libacre-trace has acre/trace.h.
+#ifndef ACRE_ACRE_H
+#define ACRE_ACRE_H
+
+#include <acre/base.h>
+#include <acre/config.h>
+#include <acre/event.h>
+#include <acre/handle.h>
+#include <acre/host.h>
+#include <acre/layout.h>
+#include <acre/manager.h>
+#include <acre/report.h>
+#include <acre/status.h>
+#include <acre/storage.h>
+
+#endif
