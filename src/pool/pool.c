@@ -102,7 +102,7 @@ acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest
     if (status != ACRE_OK) {
         return status;
     }
-    if (heap->pages.live >= ACRE_MAX_PAGES || !acre_slab_prepare(&heap->pages, 1) ||
+    if (heap->pages.chunk_count > ACRE_MAX_PAGES >> 12 || !acre_slab_prepare(&heap->pages, 1) ||
         !acre_free_index_prepare(&pool->carve.index, smallest, size) ||
         !acre_slab_prepare(&heap->slices, ACRE_POOL_RECORDS) ||
         (pool->sizes != NULL && !acre_size_counts_prepare(pool->sizes))) {

@@ -33,7 +33,7 @@ typedef struct simulated_storage {
 } simulated_storage;
 
 static simulated_page *page_at(const simulated_storage *own, uint32_t name) {
-    return acre_slab_at(&own->pages, name, own->pages.shift, sizeof(simulated_page));
+    return acre_slab_at(&own->pages, name);
 }
 
 // Counts a call; => whether the script says it fails.
