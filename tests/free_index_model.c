@@ -1,6 +1,6 @@
 // The free index and the carving of pages against plain lists.
 //
-//   ACRE_MODEL_OPERATIONS  operations of each test; default 300,000
+//   ACRE_MODEL_OPERATIONS  operations of each test; default 1,000,000
 //   ACRE_MODEL_SEED        the seed, instead of a fixed and a fresh one
 #define _POSIX_C_SOURCE 200809L // clock_gettime
 
@@ -20,7 +20,7 @@
 #define MOST_RUNS  400
 #define MOST_PAGES 12
 
-static uint64_t operations = 300000;
+static uint64_t operations = 1000000;
 
 static uint64_t number_of(const char *name, uint64_t otherwise) {
     const char *text = getenv(name);
