@@ -137,11 +137,12 @@ void acre_free_index_remove(acre_free_index *index, uint32_t name) {
     index->bytes -= slice->size;
     uint32_t next = slice->next;
     if (next != name) { // others of the same size: leave the ring
-        slice_at(index, slice->free.prev)->next = next;
-        slice_at(index, next)->free.prev = slice->free.prev;
-        if (slice->free.parent != ACRE_NOT_IN_TRIE) {
-            adopt_children(index, slice, next);
-            replace_in_parent(index, slice, name, next);
+        uint32_t prev = slice->free.prev;
+        slice_at(index, prev)->next = next;
+        slice_at(index, next)->free.prev = prev;
+        if (slice->free.parent != ACRE_NOT_IN_TRIE) { // the oldest: the next older takes over
+            adopt_children(index, slice, prev);
+            replace_in_parent(index, slice, name, prev);
         }
         return;
     }

@@ -114,7 +114,9 @@ static acre_status grow(acre_manager *manager, acre_pool *pool, const request *w
 static acre_status serve_from(acre_manager *manager, acre_pool *pool, const request *wanted,
                               acre_run *run, acre_error *error) {
     if (wanted->size > manager->heap.largest_page) {
-        return acre_error_refuse(error, ACRE_BUFFER_TOO_BIG, wanted->size);
+        return acre_error_refuse(error,
+                                 may_add(wanted) ? ACRE_BUFFER_TOO_BIG : ACRE_PAGE_UPDATE_FORBIDDEN,
+                                 wanted->size);
     }
     uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
     // Dedicated memory is new for each request, unless no page may be added.

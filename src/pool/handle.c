@@ -48,10 +48,15 @@ static void count_orphans(acre_home *home, int64_t change) {
     }
 }
 
+// => the record pushed before a pending one; 0 = none
+static uint32_t older_of(const acre_handle *pending) {
+    return (uint32_t)atomic_load_explicit(&pending->counts, memory_order_relaxed);
+}
+
 void acre_home_close(acre_home *home) {
     int64_t left = (int64_t)acre_slab_live(&home->handles);
     uint32_t name = atomic_exchange_explicit(&home->pending, PENDING_CLOSED, memory_order_acq_rel);
-    for (; name != 0; name = acre_handle_at(home, name)->link) {
+    for (; name != 0; name = older_of(acre_handle_at(home, name))) {
         left--; // released while the manager was being destroyed
     }
     if (left == 0) {
@@ -66,7 +71,7 @@ uint32_t acre_home_take_pending(acre_home *home) {
     uint32_t first = 0;
     while (newest != 0) { // turn the list round: first pushed first
         acre_handle *handle = acre_handle_at(home, newest);
-        uint32_t older = handle->link;
+        uint32_t older = older_of(handle);
         handle->link = first;
         first = newest;
         newest = older;
@@ -75,7 +80,9 @@ uint32_t acre_home_take_pending(acre_home *home) {
 }
 
 // Leaves a record that nothing holds for the manager. Any thread; lock-free. The record is reached
-// by its address: its name could not be looked up while the manager's thread grows the slab.
+// by its address: its name could not be looked up while the manager's thread grows the slab. The
+// name of the one pushed before goes where the counts were, which nobody needs any more: the
+// manager's thread may be reading the tag.
 static void push(acre_handle *record) {
     acre_home *home = acre_slab_chunk_of(record)->owner;
     uint32_t name = acre_handle_name(record);
@@ -85,7 +92,7 @@ static void push(acre_handle *record) {
             count_orphans(home, -1);
             return;
         }
-        record->link = head;
+        atomic_store_explicit(&record->counts, head, memory_order_relaxed);
     } while (!atomic_compare_exchange_weak_explicit(&home->pending, &head, name,
                                                     memory_order_release, memory_order_relaxed));
 }

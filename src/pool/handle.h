@@ -18,9 +18,10 @@
 #define ACRE_HANDLE_STALE UINT32_MAX
 
 struct acre_handle {
-    _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it
+    _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it; while it is
+                             // pending, the name of the record pushed before
     uint32_t slice;          // 0 = none yet; ACRE_HANDLE_STALE = given away by a bind
-    uint32_t link;           // with an allocation its tag; else the next unused or pending record
+    uint32_t link;           // with an allocation its tag; else the next unused or taken record
 };
 
 #define ACRE_OWNER   UINT64_C(1)

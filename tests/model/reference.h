@@ -1,0 +1,157 @@
+// A naive model of a manager: what sections 2 to 6 and 15 of the contract say, in plain arrays and
+// loops over everything. It shares no code with the library.
+//
+// It foretells each operation: status, pool, whether a page comes and how large, which pages go.
+// Only where in a sliced pool a request lands it does not foretell (best fit is the library's
+// matter); that place it takes over and judges: inside free room of the right pool, aligned.
+//
+//   reference_reserve   the outcome, before the library is asked
+//   reference_place     the place that the library chose => what is wrong with it
+#ifndef ACRE_TESTS_MODEL_REFERENCE_H
+#define ACRE_TESTS_MODEL_REFERENCE_H
+
+#include <acre/acre.h>
+
+#define MODEL_LAYOUT_POOLS 32u
+#define MODEL_PERSISTENT   32u
+#define MODEL_DEDICATED    33u
+#define MODEL_POOLS        34u
+#define MODEL_PAGES        2048
+#define MODEL_ALLOCATIONS  2048
+#define MODEL_WINDOWS      64
+
+typedef struct model_page {
+    bool used;
+    uint32_t pool;
+    uint32_t name; // the library's
+    uint64_t size;
+    uint64_t sequence;
+    uint32_t live;
+    uint32_t found_free; // times in a row
+    int first;           // allocation with the least offset, -1 = none; they are linked by next
+} model_page;
+
+typedef struct model_allocation {
+    bool used;
+    uint32_t pool;
+    int page; // -1 = zero-sized
+    int next;
+    uint64_t offset;
+    uint64_t size;
+    uint64_t run; // bytes it blocks: the padded size, or the whole page
+    uint64_t padding;
+    uint64_t cursor;
+    uint32_t tag;
+} model_allocation;
+
+typedef struct model_pool {
+    acre_pool_options options; // rounded
+    uint64_t page_size;        // sliced: shrunk by the cap
+    uint64_t next_check;
+    acre_usage usage;
+    uint64_t pages, pages_peak, bytes_peak;
+    uint64_t largest_alloc;
+} model_pool;
+
+typedef struct model_device {
+    uint64_t total, largest, alignment;
+    bool deferred_frees;
+    uint64_t held, deferred; // bytes
+    uint64_t calls, fail_at;
+    bool and_after;
+    uint64_t allocs, refused, deallocs;
+} model_device;
+
+typedef struct model_request {
+    uint64_t size;
+    uint64_t alignment;
+    acre_page_update update;
+    uint32_t tag;
+} model_request;
+
+typedef struct model_outcome {
+    acre_status status;
+    acre_status cause;
+    uint64_t capacity, in_use, cause_capacity; // of POOL_CAPACITY_EXCEEDED
+    uint64_t padded, step;
+    uint32_t pool;
+    int new_page; // -1 = room that was held
+} model_outcome;
+
+typedef struct model_recent {
+    bool valid;
+    uint32_t pool;
+    int page;
+    uint64_t offset, size;
+} model_recent;
+
+typedef struct reference {
+    model_device device;
+    uint64_t alignment, largest_page;
+    uint64_t soft_limit, hard_limit; // UINT64_MAX = none
+    acre_persistent_memory setting;
+    acre_mode base_mode;
+    acre_mode windows[MODEL_WINDOWS];
+    uint32_t window_count;
+    uint64_t reservations, reserved, sequence;
+    uint32_t pool_count;
+    model_pool pools[MODEL_POOLS];
+    model_page pages[MODEL_PAGES];
+    int page_end; // no page in use from here on
+    model_allocation allocations[MODEL_ALLOCATIONS];
+    int allocation_end;
+    model_recent recent; // the sliced run that the latest operation freed
+    uint64_t pages_added, pages_returned, bytes_added, bytes_returned;
+    uint64_t calls_back;
+    bool (*out_of_memory)(void *context); // NULL = no callback
+    void *out_of_memory_context;
+} reference;
+
+// The sum of a and b, or UINT64_MAX.
+uint64_t model_sum(uint64_t a, uint64_t b);
+uint64_t model_round_up(uint64_t size, uint64_t alignment);
+
+// Fills in the fixed pools. Device, alignment, largest page, limits and setting were set.
+void reference_init(reference *ref);
+
+// New dynamic pools from a list of options.
+void reference_set_layout(reference *ref, const acre_pool_options *options, uint32_t count);
+
+model_outcome reference_reserve(reference *ref, const model_request *request);
+
+// Takes over the place of a served request. => NULL, or what is wrong with it.
+const char *reference_place(reference *ref, const model_request *request,
+                            const model_outcome *outcome, const acre_place *place, int *allocation);
+
+void reference_free(reference *ref, int allocation);
+void reference_cleanup(reference *ref, acre_cleanup cleanup);
+acre_status reference_install(reference *ref, const acre_pool_options *options, uint32_t count,
+                              uint64_t *in_use);
+acre_mode reference_mode(const reference *ref);
+void reference_set_mode(reference *ref, acre_mode mode);
+
+// Live allocations in the layout's pools.
+uint64_t reference_dynamic_live(const reference *ref);
+
+// Pieces of free room of a pool: how many, of how many bytes, the largest.
+void reference_free_room(const reference *ref, uint32_t pool, uint64_t *pieces, uint64_t *bytes,
+                         uint64_t *largest);
+
+uint32_t model_pool_index(uint32_t pool); // as in reports
+
+// ---- between its two files -----------------------------------------------------------------
+
+void reference_flush(reference *ref);
+void reference_return_page(reference *ref, int page);
+acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int *added);
+
+// Free pages of every pool go, flushed. => whether the device has more room now
+bool reference_give_back(reference *ref);
+
+// What is due goes: freed dedicated memory, and pages found free five times in a row.
+void reference_periodic(reference *ref);
+
+// Whether a pool's rule accepts a size.
+bool reference_accepts(const reference *ref, uint32_t pool, uint64_t size);
+
+#endif

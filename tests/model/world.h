@@ -1,0 +1,148 @@
+// One random script: a manager and its model side by side, and the handles both are told of.
+//
+// A script runs twice. The watched run looks up every place, compares and reports all the time and
+// notes the places; the bare run looks at next to nothing and must end up at the same places.
+#ifndef ACRE_TESTS_MODEL_WORLD_H
+#define ACRE_TESTS_MODEL_WORLD_H
+
+#include "model/dice.h"
+#include "model/reference.h"
+
+#define MODEL_HANDLES           1024
+#define MODEL_USES              256
+#define MODEL_SIZES             8
+#define MODEL_SCRIPT_OPERATIONS 4000
+
+// What a family of scripts is about.
+typedef struct model_family {
+    const char *test; // the name of its test
+    acre_layout_kind layout;
+    bool tight; // devices and limits that run out, scripted failures, frees put off
+    bool modes; // windows and persistent-memory settings
+} model_family;
+
+typedef enum model_handle_state {
+    MODEL_UNINITIALISED,
+    MODEL_BOUND,
+    MODEL_STALE,
+} model_handle_state;
+
+typedef struct model_handle {
+    bool used;
+    model_handle_state state;
+    int allocation; // MODEL_BOUND
+    uint32_t owners, bindings;
+    acre_handle *real;
+} model_handle;
+
+// A binding, or a managed resource, which holds one.
+typedef struct model_use {
+    bool used;
+    bool managed;
+    int handle;
+    acre_managed_resource resource;
+} model_use;
+
+// What the out-of-memory callback does when it is called.
+typedef enum model_help {
+    MODEL_HELP_NOT,
+    MODEL_HELP_RELEASE,
+    MODEL_HELP_RAISE,
+    MODEL_HELP_CLEAN,
+    MODEL_HELP_KINDS,
+} model_help;
+
+typedef struct model_note {
+    acre_status status;
+    uint32_t pool_index, page;
+    uint64_t offset;
+} model_note;
+
+typedef struct model_world {
+    const model_family *family;
+    uint64_t seed;
+    bool watched;
+    model_dice dice;    // what is done
+    model_dice watcher; // what is looked at
+    uint64_t operation;
+    reference ref;
+
+    acre_storage *storage, *other_storage;
+    acre_manager *manager, *other;
+    acre_handle *foreign; // a live allocation of the other manager
+    acre_host_hooks hooks;
+    int64_t host_bytes; // through the hooks, the scripts' own
+    uint64_t pages_added, pages_returned, bytes_added, bytes_returned; // as the events say
+    uint64_t reserves, refusals, frees;                                // as the events say
+    uint64_t refusals_foretold, reserves_foretold, frees_foretold;
+
+    model_handle handles[MODEL_HANDLES];
+    model_use uses[MODEL_USES];
+    uint64_t sizes[MODEL_SIZES]; // that the script likes
+    uint32_t wanted_live;
+    uint32_t live;
+
+    bool ask_again;        // for what was just freed
+    model_request again;   // that request
+    model_help help;       // of the callback, for the reservation under way
+    int helper;            // the handle it releases, -1 = none
+    uint64_t calls_back;   // of the library's callback
+    model_note *notes;     // places of the watched run, by reservation
+    uint64_t reservations; // made so far
+} model_world;
+
+// Prints how to run the script again and fails the test.
+void world_fail(const model_world *world, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+
+#define WORLD_REQUIRE(world, condition, ...)                                                       \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            world_fail(world, __VA_ARGS__);                                                        \
+        }                                                                                          \
+    } while (0)
+
+// ---- setup.c -------------------------------------------------------------------------------
+
+void world_open(model_world *world, const model_family *family, uint64_t seed, bool watched,
+                model_note *notes);
+void world_close(model_world *world);
+
+// A random list of pools. => how many
+uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32_t capacity);
+
+// ---- handles.c -----------------------------------------------------------------------------
+
+int world_add_handle(model_world *world, acre_handle *real, model_handle_state state,
+                     int allocation);
+
+// => a handle that somebody holds, -1 = none
+int world_pick_handle(model_world *world);
+
+// In the model alone: one owner or one binding less.
+void world_drop_owner(model_world *world, int handle);
+void world_drop_binding(model_world *world, int handle);
+
+void world_release_owner(model_world *world);
+void world_retain(model_world *world);
+void world_take_use(model_world *world);
+void world_end_use(model_world *world, int use);
+void world_create_handle(model_world *world);
+void world_bind(model_world *world);
+void world_look_up(model_world *world);
+
+// ---- operations.c --------------------------------------------------------------------------
+
+// One random operation.
+void world_step(model_world *world);
+bool world_help(void *context); // the model's out-of-memory callback
+bool world_help_real(void *context, acre_manager *manager, uint64_t size);
+
+// ---- compare.c -----------------------------------------------------------------------------
+
+void world_compare_events(const model_world *world);
+void world_compare_runs(model_world *world);
+void world_compare_reports(model_world *world);
+void world_check(model_world *world);
+
+#endif
