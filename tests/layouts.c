@@ -129,6 +129,19 @@ static void exclusive_pages_of_4_gib_wait_longer_before_they_go_back(void **stat
     rig_close(&r);
 }
 
+// 256 GiB is 32 KiB doubled 23 times.
+static void exclusive_pages_of_256_gib_double_from_pool_to_pool(void **state) {
+    (void)state;
+    rig r = rig_preset(256 * GIB, 32, ACRE_LAYOUT_EXCLUSIVE_PAGES);
+    assert_int_equal(report_of(r.manager).pool_count, 24);
+    for (uint32_t i = 0; i < 24; i++) {
+        uint64_t limit = (32 * KIB) << i;
+        uint64_t gibs = limit >= GIB / 2 ? (2 * limit / GIB + 1) / 2 : 0; // halves round up
+        assert_exclusive(r.manager, i, limit, 5000 * (1 + gibs));
+    }
+    rig_close(&r);
+}
+
 static void half_a_gib_rounds_up_to_two_periods(void **state) {
     (void)state;
     rig r = rig_preset(512 * MIB, 32, ACRE_LAYOUT_EXCLUSIVE_PAGES);
@@ -272,6 +285,7 @@ int main(void) {
         cmocka_unit_test(sub_slices_have_exact_large_slices_on),
         cmocka_unit_test(exclusive_pages_of_128_mib_are_24_pools),
         cmocka_unit_test(exclusive_pages_of_4_gib_wait_longer_before_they_go_back),
+        cmocka_unit_test(exclusive_pages_of_256_gib_double_from_pool_to_pool),
         cmocka_unit_test(half_a_gib_rounds_up_to_two_periods),
         cmocka_unit_test(exclusive_pages_of_one_size_are_one_pool),
         cmocka_unit_test(sizes_that_align_to_the_same_are_one_pool),

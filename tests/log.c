@@ -20,7 +20,8 @@ static void write_down(void *context, acre_log_level level, const char *line) {
 static rig logged_rig(acre_log_level level, book *b) {
     static acre_config config;
     static acre_pool_options pool;
-    config = (acre_config)ACRE_CONFIG_INIT;
+    memset(&config, 0, sizeof(config));
+    config.struct_size = sizeof(config);
     config.log_level = level;
     pool = sliced_pool(1024, ACRE_UNSET, ACRE_UNSET);
     acre_layout layout = explicit_layout(&pool, 1);

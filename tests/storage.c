@@ -231,7 +231,8 @@ static void a_larger_caller_struct_with_unknown_settings_is_unsupported(void **s
         uint64_t more;
     } newer;
     memset(&newer, 0, sizeof(newer));
-    newer.reservation = (acre_reservation)ACRE_RESERVATION_INIT(100);
+    acre_reservation known = ACRE_RESERVATION_INIT(100);
+    newer.reservation = known;
     newer.reservation.struct_size = sizeof(newer);
     acre_handle *handle = NULL;
     assert_ok(acre_manager_reserve_with(r.manager, &newer.reservation, &handle, NULL));
