@@ -3,16 +3,12 @@
 #include <assert.h>
 #include <string.h>
 
-void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record_size,
-                    size_t link_offset) {
-    assert(record_size % 8 == 0 && record_size <= 1024 && link_offset + 4 <= record_size);
+void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record_size) {
+    assert(record_size % 16 == 0 && record_size >= 16 && record_size <= 1024);
     memset(slab, 0, sizeof *slab);
     slab->host = host;
     slab->owner = owner;
-    slab->record_size = (uint32_t)record_size;
-    slab->link_offset = (uint32_t)link_offset;
-    slab->per_chunk = (uint32_t)((ACRE_SLAB_CHUNK_SIZE - sizeof(acre_slab_chunk)) / record_size);
-    slab->shift = acre_log2(slab->per_chunk - 1) + 1;
+    slab->record_units = (uint32_t)(record_size / 16);
 }
 
 void acre_slab_destroy(acre_slab *slab) {
@@ -28,16 +24,15 @@ void acre_slab_destroy(acre_slab *slab) {
 // Records never used stay on offer: those of the old chunk go to the free list, newest last, so
 // that names are still taken in address order.
 static void keep_fresh(acre_slab *slab) {
-    while (slab->fresh_count > 0) {
-        slab->fresh_count--;
-        *acre_slab_link(slab, slab->fresh + slab->fresh_count) = slab->free_head;
-        slab->free_head = slab->fresh + slab->fresh_count;
-        slab->free_count++;
+    while (slab->fresh_end != slab->fresh) {
+        slab->fresh_end -= slab->record_units;
+        *acre_slab_link(slab, slab->fresh_end) = slab->free_head;
+        slab->free_head = slab->fresh_end;
     }
 }
 
 bool acre_slab_add_chunk(acre_slab *slab) {
-    if (slab->chunk_count >= UINT32_MAX >> slab->shift) {
+    if (slab->chunk_count >= UINT32_MAX >> 12) {
         return false;
     }
     if (!acre_host_grow(slab->host, &slab->chunks, sizeof *slab->chunks, slab->chunk_count,
@@ -51,12 +46,13 @@ bool acre_slab_add_chunk(acre_slab *slab) {
     }
     keep_fresh(slab);
     chunk->owner = slab->owner;
-    chunk->base = slab->chunk_count << slab->shift;
-    slab->chunks[slab->chunk_count] = chunk;
-    // Name 0 means no record, so slot 0 of the first chunk stays out of use.
-    uint32_t first = slab->chunk_count == 0 ? 1 : 0;
-    slab->fresh = chunk->base + first;
-    slab->fresh_count = slab->per_chunk - first;
-    slab->chunk_count++;
+    chunk->base = slab->chunk_count << 12;
+    slab->chunks[slab->chunk_count++] = chunk;
+    // The header keeps every name of a record above its chunk's base, so that none is 0.
+    uint32_t records = (uint32_t)((ACRE_SLAB_CHUNK_SIZE - sizeof *chunk) / 16) / slab->record_units;
+    slab->fresh = chunk->base + (uint32_t)(sizeof *chunk / 16);
+    slab->fresh_end = slab->fresh + records * slab->record_units;
+    slab->available += records;
+    slab->capacity += records;
     return true;
 }

@@ -2,7 +2,7 @@
 //
 //   chunk:  | header | record | record | ...          aligned to its size, so that a record's
 //                                                     address leads to the header
-//   name:   chunk number << shift | slot in the chunk; 0 is no record
+//   name:   chunk number << 12 | place in the chunk in units of 16 bytes; 0 is no record
 //
 // Names are half the size of pointers, and records are small so that many share a cache line's
 // neighbourhood: at 100,000 live allocations every step to another record is a cache miss.
@@ -19,32 +19,28 @@
 
 typedef struct acre_slab_chunk {
     void *owner;     // whoever the slab belongs to
-    uint32_t base;   // name of the record in slot 0
+    uint32_t base;   // name of the chunk's first 16 bytes
     uint32_t unused; // keeps the records' alignment
     uint64_t padding[6];
 } acre_slab_chunk;
 
 typedef struct acre_slab {
-    acre_host *host;
-    void *owner;
     acre_slab_chunk **chunks;
+    uint32_t free_head; // freed records, newest first; 0 = only fresh ones are left
+    uint32_t fresh;     // name of the next record never used
+    uint32_t available; // freed and fresh ones
+    uint32_t record_units;
+    uint32_t fresh_end; // name behind the last fresh record
+    uint64_t capacity;  // records of all chunks
     uint32_t chunk_count;
     uint32_t chunk_capacity;
-    uint32_t record_size;
-    uint32_t link_offset; // where a record that is not in use keeps the next one's name
-    uint32_t per_chunk;
-    uint32_t shift;
-    uint32_t free_head; // freed records, newest first
-    uint32_t free_count;
-    uint32_t fresh; // name of the next record never used, while fresh_count > 0
-    uint32_t fresh_count;
-    uint64_t live;
+    acre_host *host;
+    void *owner;
 } acre_slab;
 
-// An empty slab. record_size is a multiple of 8 and at most 1 KiB; link_offset is that of a
-// uint32_t in the record.
-void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record_size,
-                    size_t link_offset);
+// An empty slab. record_size is a multiple of 16 and at most 1 KiB. A record that is not in use
+// keeps the next one's name in its bytes 12 to 15.
+void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record_size);
 
 // Frees all chunks, whatever is in use.
 void acre_slab_destroy(acre_slab *slab);
@@ -54,7 +50,7 @@ bool acre_slab_add_chunk(acre_slab *slab);
 
 // Makes sure that the next `count` calls of acre_slab_take succeed. => false: no host memory.
 static inline bool acre_slab_prepare(acre_slab *slab, uint32_t count) {
-    while (acre_unlikely(slab->free_count + slab->fresh_count < count)) {
+    while (acre_unlikely(slab->available < count)) {
         if (!acre_slab_add_chunk(slab)) {
             return false;
         }
@@ -62,37 +58,37 @@ static inline bool acre_slab_prepare(acre_slab *slab, uint32_t count) {
     return true;
 }
 
-// The record behind a name. SHIFT and SIZE are constants of the record's type, so that this is two
-// loads and no multiplication by a variable.
-static inline void *acre_slab_at(const acre_slab *slab, uint32_t name, uint32_t shift,
-                                 size_t size) {
-    char *records = (char *)(slab->chunks[name >> shift] + 1);
-    return records + (name & ((1u << shift) - 1)) * size;
+// The record behind a name.
+static inline void *acre_slab_at(const acre_slab *slab, uint32_t name) {
+    return (char *)slab->chunks[name >> 12] + ((size_t)(name & 4095) << 4);
 }
 
 static inline uint32_t *acre_slab_link(const acre_slab *slab, uint32_t name) {
-    char *record = acre_slab_at(slab, name, slab->shift, slab->record_size);
-    return (uint32_t *)(void *)(record + slab->link_offset);
+    return (uint32_t *)acre_slab_at(slab, name) + 3;
 }
 
 // => the name of a record whose content is whatever it was; acre_slab_prepare came before.
 static inline uint32_t acre_slab_take(acre_slab *slab) {
-    slab->live++;
-    if (acre_likely(slab->free_count > 0)) {
-        uint32_t name = slab->free_head;
+    uint32_t name = slab->free_head;
+    if (acre_likely(name != 0)) {
         slab->free_head = *acre_slab_link(slab, name);
-        slab->free_count--;
-        return name;
+    } else {
+        name = slab->fresh;
+        slab->fresh += slab->record_units;
     }
-    slab->fresh_count--;
-    return slab->fresh++;
+    slab->available--;
+    return name;
 }
 
 static inline void acre_slab_give(acre_slab *slab, uint32_t name) {
     *acre_slab_link(slab, name) = slab->free_head;
     slab->free_head = name;
-    slab->free_count++;
-    slab->live--;
+    slab->available++;
+}
+
+// Records in use.
+static inline uint64_t acre_slab_live(const acre_slab *slab) {
+    return slab->capacity - slab->available;
 }
 
 // The header of the chunk that a record lies in.
@@ -100,11 +96,9 @@ static inline acre_slab_chunk *acre_slab_chunk_of(const void *record) {
     return (acre_slab_chunk *)((uintptr_t)record & ~(uintptr_t)(ACRE_SLAB_CHUNK_SIZE - 1));
 }
 
-// The name of a record of SIZE bytes.
-static inline uint32_t acre_slab_name(const void *record, size_t size) {
-    const acre_slab_chunk *chunk = acre_slab_chunk_of(record);
-    return chunk->base +
-           (uint32_t)((size_t)((const char *)record - (const char *)(chunk + 1)) / size);
+static inline uint32_t acre_slab_name(const void *record) {
+    uint32_t place = (uint32_t)((uintptr_t)record & (ACRE_SLAB_CHUNK_SIZE - 1)) >> 4;
+    return acre_slab_chunk_of(record)->base | place;
 }
 
 #endif

@@ -44,11 +44,16 @@ typedef struct acre_slice {
 
 _Static_assert(sizeof(acre_slice) == 48, "slice records are 48 bytes");
 
-#define ACRE_SLICE_SHIFT 11u // 1,364 records a chunk
-#define ACRE_MAX_PAGES   ((UINT32_C(1) << 30) - 1)
+// A slice with its name: found together, passed together.
+typedef struct acre_run {
+    acre_slice *slice; // NULL = none
+    uint32_t name;
+} acre_run;
+
+#define ACRE_MAX_PAGES ((UINT32_C(1) << 30) - 1)
 
 static inline acre_slice *acre_slice_at(const acre_slab *slices, uint32_t name) {
-    return acre_slab_at(slices, name, ACRE_SLICE_SHIFT, sizeof(acre_slice));
+    return acre_slab_at(slices, name);
 }
 
 #endif

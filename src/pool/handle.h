@@ -23,9 +23,8 @@ struct acre_handle {
     uint32_t link;           // with an allocation its tag; else the next unused or pending record
 };
 
-#define ACRE_HANDLE_SHIFT 12u // 4,092 records a chunk
-#define ACRE_OWNER        UINT64_C(1)
-#define ACRE_BINDING      (UINT64_C(1) << 32)
+#define ACRE_OWNER   UINT64_C(1)
+#define ACRE_BINDING (UINT64_C(1) << 32)
 
 typedef struct acre_home {
     acre_host host;
@@ -52,11 +51,11 @@ static inline bool acre_home_has_pending(acre_home *home) {
 }
 
 static inline acre_handle *acre_handle_at(const acre_home *home, uint32_t name) {
-    return acre_slab_at(&home->handles, name, ACRE_HANDLE_SHIFT, sizeof(acre_handle));
+    return acre_slab_at(&home->handles, name);
 }
 
 static inline uint32_t acre_handle_name(const acre_handle *record) {
-    return acre_slab_name(record, sizeof(acre_handle));
+    return acre_slab_name(record);
 }
 
 static inline bool acre_handle_is_loose(const acre_handle *handle) {

@@ -26,10 +26,8 @@ typedef struct acre_page {
     bool in_order; // exact.c: in the order of pages to reclaim
 } acre_page;
 
-#define ACRE_PAGE_SHIFT 10u // 818 records a chunk
-
 static inline acre_page *acre_page_at(const acre_heap *heap, uint32_t name) {
-    return acre_slab_at(&heap->pages, name, ACRE_PAGE_SHIFT, sizeof(acre_page));
+    return acre_slab_at(&heap->pages, name);
 }
 
 static inline acre_slice *acre_heap_slice(const acre_heap *heap, uint32_t name) {
