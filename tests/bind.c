@@ -215,6 +215,23 @@ static void a_cursor_does_not_stay_with_the_room(void **state) {
     rig_close(&r);
 }
 
+static void the_tag_of_the_reservation_passes_on_as_well(void **state) {
+    (void)state;
+    rig r = plain_rig();
+    acre_reservation reservation = ACRE_RESERVATION_INIT(1000);
+    reservation.tag = 21;
+    for (int from_hooks = 0; from_hooks < 2; from_hooks++) {
+        acre_handle *h[2] = {NULL, unset(from_hooks ? NULL : r.manager)};
+        assert_ok(acre_manager_reserve_with(r.manager, &reservation, &h[0], NULL));
+        assert_ok(acre_manager_bind(r.manager, h[0], h[1], 1, NULL));
+        acre_allocation_info info;
+        assert_int_equal(acre_manager_largest(r.manager, &info, 1), 1);
+        assert_int_equal(info.tag, 21);
+        drop_all(r.manager, h, 2);
+    }
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_allocation_its_place_and_the_cursor_pass_to_assigned),
@@ -228,6 +245,7 @@ int main(void) {
         cmocka_unit_test(a_bound_handle_outlives_the_manager),
         cmocka_unit_test(the_allocation_of_every_pool_can_be_bound),
         cmocka_unit_test(a_cursor_does_not_stay_with_the_room),
+        cmocka_unit_test(the_tag_of_the_reservation_passes_on_as_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

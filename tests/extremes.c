@@ -123,6 +123,23 @@ static void an_alignment_larger_than_any_page_still_serves_one(void **state) {
     rig_close(&r);
 }
 
+// 2^61 - 1 is prime: its multiples that 4096 divides too are beyond the range, save 0.
+static void a_common_multiple_beyond_the_range_leaves_only_the_start_of_a_page(void **state) {
+    (void)state;
+    const uint64_t prime = (UINT64_C(1) << 61) - 1;
+    acre_pool_options pool = sliced_pool(3 * prime, ACRE_UNSET, ACRE_UNSET);
+    rig r = rig_sized(3 * prime, prime, &pool, 1);
+    acre_handle *h[3] = {take_with(r.manager, 1, 4096, ACRE_PAGES_ALLOW),
+                         take_with(r.manager, 1, 4096, ACRE_PAGES_ALLOW),
+                         take_with(r.manager, 1, 1, ACRE_PAGES_ALLOW)};
+    assert_int_equal(place_of(r.manager, h[0]).offset, 0);
+    assert_int_equal(place_of(r.manager, h[1]).offset, 0);
+    assert_int_equal(place_of(r.manager, h[2]).offset % prime, 0);
+    assert_int_equal(pool_of(r.manager, 0).pages, 2);
+    drop_all(r.manager, h, 3);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pool_refuses_what_is_too_big_for_it),
@@ -131,6 +148,7 @@ int main(void) {
         cmocka_unit_test(caps_limits_and_watermarks_near_the_end_of_the_range_do_not_wrap),
         cmocka_unit_test(options_near_the_end_of_the_range_are_refused_or_work),
         cmocka_unit_test(an_alignment_larger_than_any_page_still_serves_one),
+        cmocka_unit_test(a_common_multiple_beyond_the_range_leaves_only_the_start_of_a_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

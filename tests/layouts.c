@@ -250,6 +250,7 @@ static void explicit_lists_refuse_what_is_no_pool_of_a_layout(void **state) {
     create_refused(pool);
     pool.kind = (acre_pool_kind)99;
     create_refused(pool);
+    create_refused(sliced_pool(128 * MIB + 32, ACRE_UNSET, ACRE_UNSET)); // no page is that large
 }
 
 // Exclusive: 1000 * (1 ... 5) freed and repeated.

@@ -214,6 +214,20 @@ static void a_back_ends_own_error_is_not_tried_again(void **state) {
     rig_close(&r);
 }
 
+static void a_second_try_that_succeeds_reports_no_error(void **state) {
+    (void)state;
+    acre_pool_options pool = direct_pool(ACRE_UNSET);
+    rig r = rig_pools_on(limited_device(4 * MIB, 0), 128 * MIB, 32, &pool, 1);
+    acre_manager_release(r.manager, take(r.manager, 3 * MIB));
+    acre_error error = ACRE_ERROR_INIT;
+    acre_handle *a = NULL;
+    assert_ok(acre_manager_reserve(r.manager, 2 * MIB, &a, &error));
+    assert_int_equal(error.status, ACRE_OK);
+    assert_int_equal(error.native_code, 0);
+    acre_manager_release(r.manager, a);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_that_nothing_could_help_is_tried_once),
@@ -226,6 +240,7 @@ int main(void) {
         cmocka_unit_test(an_exact_page_is_tried_after_pages_were_given_back_too),
         cmocka_unit_test(persistent_and_dedicated_requests_are_tried_again_as_well),
         cmocka_unit_test(a_back_ends_own_error_is_not_tried_again),
+        cmocka_unit_test(a_second_try_that_succeeds_reports_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,12 @@ static void its_limits_are_what_it_was_made_with(void **state) {
     assert_int_equal(limits.largest_allocation, 20 * GIB);
     assert_int_equal(limits.slice_alignment, 50);
     assert_true(limits.no_sub_slices);
-    acre_storage_destroy(storage);
+    acre_manager_options options = plain_options(0, 0);
+    rig r = rig_on(storage, &options);
+    assert_int_equal(report_of(r.manager).total_memory, 80 * GIB);
+    assert_int_equal(report_of(r.manager).largest_page, 20 * GIB / 50 * 50);
+    assert_int_equal(report_of(r.manager).alignment, 50);
+    rig_close(&r);
 
     assert_ok(acre_storage_simulated_create(NULL, NULL, &storage, NULL));
     acre_storage_limits_get(storage, &limits);

@@ -259,6 +259,44 @@ static void a_smaller_caller_struct_keeps_the_defaults_of_what_it_lacks(void **s
     rig_close(&r);
 }
 
+// A list made by a caller of another version is walked by that version's size.
+static void a_list_of_larger_or_smaller_pool_options_is_read_by_its_own_size(void **state) {
+    (void)state;
+    struct {
+        acre_pool_options pool;
+        uint64_t more;
+    } newer[2];
+    memset(newer, 0, sizeof(newer));
+    newer[0].pool = exclusive_pool(1024);
+    newer[1].pool = sliced_pool(MIB, ACRE_UNSET, ACRE_UNSET);
+    newer[0].pool.struct_size = newer[1].pool.struct_size = sizeof(newer[0]);
+    acre_layout layout = explicit_layout(&newer[0].pool, 2);
+    acre_manager_options options = plain_options(128 * MIB, 32);
+    options.layout = &layout;
+    rig r = rig_on(simulated_device(), &options);
+    assert_int_equal(pool_of(r.manager, 0).kind, ACRE_POOL_EXCLUSIVE);
+    assert_int_equal(pool_of(r.manager, 1).page_size, MIB);
+    newer[1].more = 1;
+    assert_status(ACRE_UNSUPPORTED, acre_manager_install_layout(r.manager, &layout, NULL));
+    assert_int_equal(report_of(r.manager).pool_count, 2);
+    rig_close(&r);
+
+    enum {
+        OLD = offsetof(acre_pool_options, strict)
+    };
+    _Alignas(acre_pool_options) unsigned char older[2 * OLD];
+    for (size_t i = 0; i < 2; i++) {
+        acre_pool_options pool = sliced_pool((i + 1) * 1024, ACRE_UNSET, ACRE_UNSET);
+        pool.struct_size = OLD;
+        memcpy(older + i * OLD, &pool, OLD);
+    }
+    layout.pools = (const acre_pool_options *)(const void *)older;
+    r = rig_on(simulated_device(), &options);
+    assert_int_equal(pool_of(r.manager, 0).page_size, 1024);
+    assert_int_equal(pool_of(r.manager, 1).page_size, 2048);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_needed_operation_that_is_missing_is_named),
@@ -273,6 +311,7 @@ int main(void) {
         cmocka_unit_test(the_largest_page_is_rounded_down_and_at_least_the_alignment),
         cmocka_unit_test(a_larger_caller_struct_with_unknown_settings_is_unsupported),
         cmocka_unit_test(a_smaller_caller_struct_keeps_the_defaults_of_what_it_lacks),
+        cmocka_unit_test(a_list_of_larger_or_smaller_pool_options_is_read_by_its_own_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
