@@ -119,6 +119,8 @@ static void script(world *w) {
 
 static world world_create(bool storage_too) {
     world w = {.probe = host_probe_create()};
+    acre_config config = ACRE_CONFIG_INIT;
+    config.persistent_memory = ACRE_PERSISTENT_SIZE_MATCH; // which keeps a table of sizes
     acre_host_hooks hooks = host_probe_hooks(w.probe);
     acre_simulated_storage_params params = ACRE_SIMULATED_STORAGE_PARAMS_INIT;
     assert_ok(
@@ -128,6 +130,7 @@ static world world_create(bool storage_too) {
     acre_layout layout = explicit_layout(pools, 4);
     acre_manager_options options = plain_options(128 * MIB, 32);
     options.layout = &layout;
+    options.config = &config;
     options.hooks = storage_too ? NULL : &hooks;
     assert_ok(acre_manager_create(w.storage, &options, &w.manager, NULL));
     return w;

@@ -153,6 +153,21 @@ static void installing_over_and_over_holds_nothing_back(void **state) {
     rig_close(&r);
 }
 
+static void pages_of_the_old_layout_are_flushed(void **state) {
+    (void)state;
+    acre_simulated_storage_params params = ACRE_SIMULATED_STORAGE_PARAMS_INIT;
+    params.total_memory = MIB;
+    params.deferred_frees = true;
+    acre_storage *storage = NULL;
+    assert_ok(acre_storage_simulated_create(&params, NULL, &storage, NULL));
+    acre_pool_options pool = sliced_pool(MIB, ACRE_UNSET, ACRE_UNSET);
+    rig r = rig_pools_on(storage, 128 * MIB, 32, &pool, 1);
+    acre_manager_release(r.manager, take(r.manager, 1000));
+    assert_ok(install(r.manager, &pool, 1, NULL));
+    assert_int_equal(stats_of(r.storage).bytes_allocated, 0);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_live_allocation_refuses_the_install_and_the_old_layout_stays),
@@ -160,6 +175,7 @@ int main(void) {
         cmocka_unit_test(a_live_zero_sized_allocation_refuses_the_install),
         cmocka_unit_test(a_handle_released_by_any_thread_counts_as_gone),
         cmocka_unit_test(free_pages_go_back_and_the_marks_begin_anew),
+        cmocka_unit_test(pages_of_the_old_layout_are_flushed),
         cmocka_unit_test(persistent_and_dedicated_memory_is_untouched),
         cmocka_unit_test(a_layout_that_cannot_be_made_leaves_the_old_one_in_force),
         cmocka_unit_test(installing_over_and_over_holds_nothing_back),

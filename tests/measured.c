@@ -204,12 +204,27 @@ static void the_same_requests_get_the_same_places(void **state) {
     }
 }
 
+static void a_pool_capped_by_hand_takes_no_more_after_measuring(void **state) {
+    (void)state;
+    acre_pool_options pool = sliced_pool(1000, 100, 5000);
+    rig r = rig_sized(128 * MIB, 10, &pool, 1);
+    acre_manager_release(r.manager, take(r.manager, 100));
+    acre_pool_options pools[MOST];
+    for (int round = 0; round < 2; round++) {
+        install_measured(r.manager, pools);
+        (void)refuse(r.manager, 900, ACRE_BUFFER_TOO_BIG);
+        acre_manager_release(r.manager, take(r.manager, 100));
+    }
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_measured_from_one_run_fits_the_replay),
         cmocka_unit_test(the_same_cap_set_by_hand_fits_too),
         cmocka_unit_test(reinstalling_forgets_the_scratch_of_the_first_pass),
         cmocka_unit_test(a_measured_cap_keeps_what_the_pool_accepts),
+        cmocka_unit_test(a_pool_capped_by_hand_takes_no_more_after_measuring),
         cmocka_unit_test(a_measured_cap_below_the_page_keeps_what_the_pool_accepts),
         cmocka_unit_test(a_pool_that_was_never_used_is_capped_at_nothing),
         cmocka_unit_test(direct_pools_have_no_cap_and_stay_as_they_are),

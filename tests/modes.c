@@ -204,6 +204,12 @@ static void a_base_mode_given_at_creation_is_in_force_outside_any_window(void **
     r = mode_rig(ACRE_PERSISTENT_DISABLED, ACRE_MODE_PERSISTENT);
     assert_mode(r.manager, ACRE_MODE_PERSISTENT);
     rig_close(&r);
+
+    r = mode_rig(ACRE_PERSISTENT_ENFORCED, ACRE_MODE_DEDICATED);
+    assert_mode(r.manager, ACRE_MODE_DEDICATED);
+    set_mode(r.manager, ACRE_MODE_PERSISTENT); // keeps the base mode
+    assert_mode(r.manager, ACRE_MODE_DEDICATED);
+    rig_close(&r);
 }
 
 int main(void) {

@@ -162,6 +162,19 @@ static void allow_and_add_only_count_and_forbidden_does_not(void **state) {
     rig_close(&r);
 }
 
+// The first pool that accepts the size serves it: the second is for what spills.
+static void forbidden_does_not_pass_by_a_pool_that_could_grow(void **state) {
+    (void)state;
+    acre_pool_options pools[] = {sliced_pool(1024, 100, 2048), exclusive_pool(4096)};
+    rig r = rig_pools(pools, 2);
+    acre_manager_release(r.manager, take(r.manager, 512)); // pool 1 has a free page
+    (void)refuse_with(r.manager, 64, 0, ACRE_PAGES_FORBIDDEN, ACRE_PAGE_UPDATE_FORBIDDEN);
+    acre_handle *a = take(r.manager, 64);
+    assert_int_equal(place_of(r.manager, a).pool_index, 0);
+    acre_manager_release(r.manager, a);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forbidden_serves_room_already_held),
@@ -170,6 +183,7 @@ int main(void) {
         cmocka_unit_test(forbidden_is_the_answer_to_a_full_pool),
         cmocka_unit_test(forbidden_runs_no_cleanup),
         cmocka_unit_test(forbidden_finds_the_room_of_a_pool_that_a_full_one_spilled_to),
+        cmocka_unit_test(forbidden_does_not_pass_by_a_pool_that_could_grow),
         cmocka_unit_test(forbidden_persistent_takes_a_freed_slice_of_the_same_size),
         cmocka_unit_test(add_only_never_returns_a_page),
         cmocka_unit_test(the_default_reservation_allows_updates),
