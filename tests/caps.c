@@ -182,10 +182,14 @@ static void a_failed_spill_reports_the_first_error_with_the_second_as_cause(void
     pools[1] = sliced_pool(4 * MIB, ACRE_UNSET, ACRE_UNSET);
     r = rig_pools_on(limited_device(2 * MIB, 0), 128 * MIB, 32, pools, 2);
     h[0] = take(r.manager, MIB);
+    set_mode(r.manager, ACRE_MODE_PERSISTENT);
+    h[1] = take(r.manager, 1000);
+    set_mode(r.manager, ACRE_MODE_AUTO);
     error = refuse(r.manager, MIB, ACRE_POOL_CAPACITY_EXCEEDED);
     assert_int_equal(error.capacity, MIB);
+    assert_int_equal(error.in_use, MIB); // of the full pool
     assert_int_equal(error.cause, ACRE_OUT_OF_MEMORY);
-    acre_manager_release(r.manager, h[0]);
+    drop_all(r.manager, h, 2);
     rig_close(&r);
 }
 

@@ -135,12 +135,29 @@ static void names_are_unique_among_the_living(void **state) {
     rig_close(&r);
 }
 
+static void a_release_on_the_managers_thread_frees_before_it_returns(void **state) {
+    (void)state;
+    tape t = {.count = 0};
+    rig r = taped_rig(&t, ACRE_EVENT_FREE, simulated_device());
+    acre_handle *h[3] = {take(r.manager, 100), take(r.manager, 200), NULL};
+    assert_ok(acre_handle_create(NULL, &h[2], NULL));
+    assert_ok(acre_manager_bind(r.manager, h[1], h[2], 1, NULL));
+    acre_manager_release(r.manager, h[0]);
+    assert_event(&t, 0, ACRE_EVENT_FREE, 100);
+    acre_manager_release(r.manager, h[2]); // one made from hooks
+    assert_event(&t, 1, ACRE_EVENT_FREE, 200);
+    acre_manager_release(r.manager, h[1]); // stale
+    assert_int_equal(t.count, 2);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_step_is_told_in_order),
         cmocka_unit_test(refusals_are_told_with_tag_and_stream),
         cmocka_unit_test(every_error_of_a_reservation_is_a_refusal),
         cmocka_unit_test(a_bind_does_not_change_the_allocations_name),
+        cmocka_unit_test(a_release_on_the_managers_thread_frees_before_it_returns),
         cmocka_unit_test(names_are_unique_among_the_living),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

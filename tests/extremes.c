@@ -140,11 +140,37 @@ static void a_common_multiple_beyond_the_range_leaves_only_the_start_of_a_page(v
     rig_close(&r);
 }
 
+static void a_hard_limit_near_the_end_of_the_range_does_not_wrap(void **state) {
+    (void)state;
+    acre_pool_options pool = direct_pool(ACRE_UNSET);
+    rig r = rig_pools_on(simulated_device(), UINT64_C(1) << 63, 32, &pool, 1);
+    acre_manager_set_limits(r.manager, 0, (UINT64_C(1) << 63) + MIB);
+    acre_handle *a = take(r.manager, UINT64_C(1) << 63);
+    (void)refuse(r.manager, UINT64_C(1) << 63, ACRE_OUT_OF_MEMORY);
+    assert_int_equal(device_calls(r.storage), 1); // the device was not asked
+    acre_manager_release(r.manager, a);
+    rig_close(&r);
+}
+
+static void two_managers_cannot_make_the_devices_sum_wrap(void **state) {
+    (void)state;
+    acre_pool_options pool = direct_pool(ACRE_UNSET);
+    rig r = rig_pools_on(simulated_device(), UINT64_C(1) << 63, 32, &pool, 1);
+    rig other = rig_pools_on(r.storage, UINT64_C(1) << 63, 32, &pool, 1);
+    acre_handle *a = take(r.manager, UINT64_C(1) << 63);
+    (void)refuse(other.manager, UINT64_C(1) << 63, ACRE_OUT_OF_MEMORY);
+    acre_manager_release(r.manager, a);
+    acre_manager_destroy(other.manager);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pool_refuses_what_is_too_big_for_it),
         cmocka_unit_test(a_largest_page_near_the_end_of_the_range_does_not_wrap),
         cmocka_unit_test(a_sum_of_pages_beyond_the_range_is_refused),
+        cmocka_unit_test(a_hard_limit_near_the_end_of_the_range_does_not_wrap),
+        cmocka_unit_test(two_managers_cannot_make_the_devices_sum_wrap),
         cmocka_unit_test(caps_limits_and_watermarks_near_the_end_of_the_range_do_not_wrap),
         cmocka_unit_test(options_near_the_end_of_the_range_are_refused_or_work),
         cmocka_unit_test(an_alignment_larger_than_any_page_still_serves_one),

@@ -249,9 +249,51 @@ static void the_callback_is_not_asked_about_sizes_caps_or_forbidden_pages(void *
     rig_close(&r);
 }
 
+static void reaching_the_soft_limit_is_not_passing_it(void **state) {
+    (void)state;
+    rig r = limited_rig(3 * MIB, 0);
+    acre_manager_release(r.manager, take(r.manager, MIB));
+    acre_handle *a = take(r.manager, 2 * MIB);
+    assert_int_equal(usage_of(r.manager).reserved, 3 * MIB);
+    assert_int_equal(stats_of(r.storage).deallocs, 0);
+    acre_manager_release(r.manager, a);
+    rig_close(&r);
+}
+
+static bool release_only(void *context, acre_manager *manager, uint64_t size) {
+    (void)manager, (void)size;
+    acre_handle **spare = context;
+    acre_handle_release(*spare); // as any thread may: taken in by the second try
+    *spare = NULL;
+    return true;
+}
+
+static void what_the_callback_releases_by_handle_serves_the_second_try(void **state) {
+    (void)state;
+    acre_pool_options pools[] = {exclusive_pool(ACRE_UNSET), direct_pool(ACRE_UNSET)};
+    for (size_t k = 0; k < 2; k++) {
+        for (uint64_t size = MIB; size <= 2 * MIB; size += MIB) { // less than what went, and it all
+            acre_handle *spare = NULL;
+            acre_layout layout = explicit_layout(&pools[k], 1);
+            acre_manager_options options = plain_options(128 * MIB, 32);
+            options.layout = &layout;
+            options.out_of_memory = release_only;
+            options.out_of_memory_context = &spare;
+            rig r = rig_on(limited_device(2 * MIB, 0), &options);
+            spare = take(r.manager, 2 * MIB);
+            acre_handle *a = take(r.manager, size);
+            assert_null(spare);
+            assert_int_equal(usage_of(r.manager).allocations, 1);
+            acre_manager_release(r.manager, a);
+            rig_close(&r);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(above_the_soft_limit_free_pages_go_back_first),
+        cmocka_unit_test(reaching_the_soft_limit_is_not_passing_it),
         cmocka_unit_test(without_a_soft_limit_free_pages_stay),
         cmocka_unit_test(live_memory_is_served_above_the_soft_limit),
         cmocka_unit_test(room_already_held_is_used_above_the_soft_limit),
@@ -265,6 +307,7 @@ int main(void) {
         cmocka_unit_test(a_callback_that_does_not_ask_for_a_try_gets_none),
         cmocka_unit_test(the_callback_is_not_asked_when_giving_back_free_pages_helps),
         cmocka_unit_test(the_callback_may_raise_the_hard_limit),
+        cmocka_unit_test(what_the_callback_releases_by_handle_serves_the_second_try),
         cmocka_unit_test(the_callback_is_not_asked_about_sizes_caps_or_forbidden_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
