@@ -68,10 +68,10 @@ static void assert_free_room(acre_manager *manager, const map *m) {
     assert_int_equal(report.usage.reserved - report.usage.in_use - report.usage.padding, bytes);
 }
 
-// Fills one page of 32 MiB with pieces and makes holes of every second one.
-static size_t make_holes(acre_manager *manager, acre_handle **held, size_t count) {
+// Fills a page with pieces, thin ones or as large as others, and makes holes of every second.
+static size_t make_holes(acre_manager *manager, acre_handle **held, size_t count, bool thick) {
     for (size_t i = 0; i < count; i++) {
-        held[i] = take(manager, i % 2 == 0 ? 1 : crowded_size());
+        held[i] = take(manager, i % 2 == 0 && !thick ? 1 : crowded_size());
     }
     for (size_t i = 1; i < count; i += 2) {
         acre_manager_release(manager, held[i]);
@@ -88,7 +88,7 @@ static void a_sliced_pool_finds_room_exactly_when_some_piece_has_it(void **state
         acre_pool_options pool = sliced_pool(64 * MIB, ACRE_UNSET, ACRE_UNSET);
         rig r = rig_sized(128 * MIB, alignments[k], &pool, 1);
         static acre_handle *held[1600];
-        size_t count = make_holes(r.manager, held, 300);
+        size_t count = make_holes(r.manager, held, 300, false);
         acre_handle *rest = take(r.manager, pool_of(r.manager, 0).largest_free); // of the page
         assert_int_equal(pool_of(r.manager, 0).pages, 1);
         int refused = 0;
@@ -126,19 +126,19 @@ static void a_sliced_pool_finds_room_exactly_when_some_piece_has_it(void **state
 
 static void an_aligned_place_is_found_exactly_when_some_piece_has_one(void **state) {
     (void)state;
-    const uint64_t own[] = {64, 48, 1000, 4096, 65536, 262144};
+    const uint64_t own[] = {48, 4096, 65536, 262144, 524288, 1048576};
     seed = UINT64_C(0x2545f4914f6cdd1d);
     acre_pool_options pool = sliced_pool(64 * MIB, ACRE_UNSET, ACRE_UNSET);
     rig r = rig_sized(128 * MIB, 8, &pool, 1);
     static acre_handle *held[400];
-    size_t count = make_holes(r.manager, held, 400);
+    size_t count = make_holes(r.manager, held, 400, true);
     acre_handle *rest = take(r.manager, pool_of(r.manager, 0).largest_free);
     int refused = 0;
     int served = 0;
     for (int step = 0; step < 3000; step++) {
         const map *m = map_of(r.manager);
         uint64_t alignment = own[below(COUNT_OF(own))];
-        uint64_t size = crowded_size();
+        uint64_t size = step % 2 == 0 ? crowded_size() : 150000 + below(250000);
         uint64_t step_size = alignment % 8 == 0 ? alignment : alignment * 8; // divided by both
         bool fits = fits_somewhere(m, round_up(size, 8), step_size);
         acre_reservation wanted = ACRE_RESERVATION_INIT(size);
@@ -249,10 +249,59 @@ static void a_direct_pool_reuses_exactly_when_a_free_slice_has_the_size(void **s
     rig_close(&r);
 }
 
+// Hundreds of pieces of 64 KiB and a little: only the luck of its place lets one serve.
+static void an_aligned_place_is_found_among_pieces_of_nearly_one_size(void **state) {
+    (void)state;
+    const uint64_t spreads[] = {128, 8, 1}; // sizes apart by 8 bytes; at last all are equal
+    for (size_t k = 0; k < COUNT_OF(spreads); k++) {
+        seed = UINT64_C(0x6a09e667f3bcc909) + k;
+        acre_pool_options pool = sliced_pool(64 * MIB, ACRE_UNSET, ACRE_UNSET);
+        rig r = rig_sized(128 * MIB, 8, &pool, 1);
+        static acre_handle *held[800];
+        for (size_t i = 0; i < 800; i++) {
+            held[i] =
+                take(r.manager, i % 2 == 0 ? 8 + 8 * below(600) : 65536 + 8 * below(spreads[k]));
+        }
+        for (size_t i = 0; i < 400; i++) { // in no order
+            size_t hole = ((i * 37) % 400) * 2 + 1;
+            acre_manager_release(r.manager, held[hole]);
+            held[hole] = NULL;
+        }
+        acre_handle *rest = take(r.manager, pool_of(r.manager, 0).largest_free);
+        int refused = 0;
+        int served = 0;
+        acre_handle *kept = NULL;
+        for (int step = 0; step < 2000; step++) {
+            uint64_t alignment = UINT64_C(1) << (8 + below(13));
+            uint64_t size = 65536 - 1024 + 8 * below(spreads[k] + 128);
+            bool fits = fits_somewhere(map_of(r.manager), size, alignment);
+            acre_reservation wanted = ACRE_RESERVATION_INIT(size);
+            wanted.alignment = alignment;
+            wanted.page_update = ACRE_PAGES_FORBIDDEN;
+            acre_handle *handle = NULL;
+            acre_status status = acre_manager_reserve_with(r.manager, &wanted, &handle, NULL);
+            assert_status(fits ? ACRE_OK : ACRE_PAGE_UPDATE_FORBIDDEN, status);
+            refused += !fits;
+            served += fits;
+            if (fits) { // it stays for a while, so that it is not merely handed out again
+                acre_manager_release(r.manager, kept);
+                kept = handle;
+            }
+        }
+        assert_true(refused > 50 && served > 50);
+        check(r.manager);
+        acre_manager_release(r.manager, kept);
+        acre_manager_release(r.manager, rest);
+        drop_all(r.manager, held, 800);
+        rig_close(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sliced_pool_finds_room_exactly_when_some_piece_has_it),
         cmocka_unit_test(an_aligned_place_is_found_exactly_when_some_piece_has_one),
+        cmocka_unit_test(an_aligned_place_is_found_among_pieces_of_nearly_one_size),
         cmocka_unit_test(an_exclusive_pool_takes_the_smallest_of_all_free_pages),
         cmocka_unit_test(a_direct_pool_reuses_exactly_when_a_free_slice_has_the_size),
     };

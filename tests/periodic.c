@@ -211,6 +211,22 @@ static void an_explicit_cleanup_does_not_wait_for_the_period(void **state) {
     rig_close(&r);
 }
 
+static void a_page_that_only_a_binding_holds_is_not_free(void **state) {
+    (void)state;
+    for (int sliced = 0; sliced < 2; sliced++) {
+        rig r = period_rig(sliced, 10);
+        acre_handle *a = take(r.manager, 1024);
+        acre_binding *use = acre_handle_binding(a);
+        acre_manager_release(r.manager, a);
+        pass(r.manager, 50, ACRE_PAGES_ALLOW);
+        assert_int_equal(pages(r.manager), 1);
+        acre_binding_release(use);
+        pass(r.manager, 12, ACRE_PAGES_ALLOW);
+        assert_int_equal(pages(r.manager), 0);
+        rig_close(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_free_for_a_whole_period_goes_back),
@@ -219,6 +235,7 @@ int main(void) {
         cmocka_unit_test(a_use_in_between_starts_the_row_again),
         cmocka_unit_test(each_page_has_its_own_row),
         cmocka_unit_test(a_page_with_one_live_slice_stays),
+        cmocka_unit_test(a_page_that_only_a_binding_holds_is_not_free),
         cmocka_unit_test(an_add_only_reservation_counts_and_returns_nothing),
         cmocka_unit_test(add_only_reservations_alone_never_return_a_page),
         cmocka_unit_test(a_forbidden_reservation_does_not_count),
