@@ -218,12 +218,32 @@ static void a_pool_capped_by_hand_takes_no_more_after_measuring(void **state) {
     rig_close(&r);
 }
 
+// A preset's slice limits need not be multiples of the alignment: 12,500,010 / 2 = 6,250,005.
+static void a_measured_preset_keeps_its_slice_limits(void **state) {
+    (void)state;
+    rig r = rig_preset(UINT64_C(50000000), 30, ACRE_LAYOUT_SUB_SLICES);
+    acre_handle *h[2] = {take(r.manager, 6250005), take(r.manager, 6250006)};
+    assert_int_equal(place_of(r.manager, h[0]).pool_index, 1);
+    assert_int_equal(place_of(r.manager, h[1]).pool_index, 2);
+    drop_all(r.manager, h, 2);
+    acre_pool_options pools[MOST];
+    install_measured(r.manager, pools);
+    assert_int_equal(pool_of(r.manager, 1).max_slice_size, 6250005);
+    for (uint64_t i = 0; i < 2; i++) {
+        h[i] = take(r.manager, 6250005 + i);
+        assert_int_equal(place_of(r.manager, h[i]).pool_index, 1 + i);
+    }
+    drop_all(r.manager, h, 2);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_measured_from_one_run_fits_the_replay),
         cmocka_unit_test(the_same_cap_set_by_hand_fits_too),
         cmocka_unit_test(reinstalling_forgets_the_scratch_of_the_first_pass),
         cmocka_unit_test(a_measured_cap_keeps_what_the_pool_accepts),
+        cmocka_unit_test(a_measured_preset_keeps_its_slice_limits),
         cmocka_unit_test(a_pool_capped_by_hand_takes_no_more_after_measuring),
         cmocka_unit_test(a_measured_cap_below_the_page_keeps_what_the_pool_accepts),
         cmocka_unit_test(a_pool_that_was_never_used_is_capped_at_nothing),

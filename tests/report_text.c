@@ -178,6 +178,7 @@ static void the_text_for_programs_is_one_json_object(void **state) {
     rig r = busy_rig("streams", h);
     char *text = text_of(r.manager, ACRE_REPORT_JSON);
     assert_one_object(text);
+    assert_non_null(strstr(text, "\"streams\""));
     assert_non_null(strstr(text, "3001001")); // bytes in use: 1000 + 3000001
     assert_null(strstr(text, "18446744073709551615"));
     free(text);
@@ -258,6 +259,7 @@ static void the_text_for_monitoring_is_the_exposition_format(void **state) {
     }
     assert_true(samples >= 5 * 4); // three pools, persistent and dedicated
     assert_non_null(strstr(text, "# TYPE "));
+    assert_non_null(strstr(text, "a \\\"b\\\" \\\\ c\\nd")); // the name, escaped
     free(text);
     drop_all(r.manager, h, 3);
     rig_close(&r);
