@@ -232,6 +232,50 @@ static void the_tag_of_the_reservation_passes_on_as_well(void **state) {
     rig_close(&r);
 }
 
+static void a_handle_from_hooks_may_be_reserved_for_the_next_bind(void **state) {
+    (void)state;
+    rig r = plain_rig();
+    acre_handle *h[4] = {take(r.manager, 1000), unset(NULL), unset(NULL), unset(r.manager)};
+    assert_ok(acre_manager_bind(r.manager, h[0], h[1], 1, NULL));
+    assert_ok(acre_manager_bind(r.manager, h[1], h[2], 2, NULL));
+    assert_bind(ACRE_NOT_FOUND, r.manager, h[1], h[3]); // stale
+    assert_bind(ACRE_INVALID_ARGUMENT, r.manager, h[2], h[1]);
+    acre_handle_release(h[1]);
+    h[1] = NULL;
+    assert_ok(acre_manager_bind(r.manager, h[2], h[3], 3, NULL));
+    assert_int_equal(cursor_of(r.manager, h[3]), 3);
+    assert_int_equal(usage_of(r.manager).allocations, 1);
+    drop_all(r.manager, h, 4);
+    assert_int_equal(usage_of(r.manager).allocations, 0);
+    rig_close(&r);
+}
+
+static void a_handle_from_hooks_that_another_manager_bound_is_refused(void **state) {
+    (void)state;
+    rig mine = plain_rig();
+    rig other = plain_rig();
+    acre_handle *theirs[2] = {take(other.manager, 500), unset(NULL)};
+    acre_handle *own[2] = {take(mine.manager, 1000), unset(NULL)};
+    assert_ok(acre_manager_bind(other.manager, theirs[0], theirs[1], 1, NULL));
+    assert_bind(ACRE_INVALID_ARGUMENT, mine.manager, theirs[1], own[1]);
+    assert_bind(ACRE_INVALID_ARGUMENT, mine.manager, own[0], theirs[1]);
+    assert_int_equal(cursor_of(other.manager, theirs[1]), 1);
+    drop_all(other.manager, theirs, 2);
+    drop_all(mine.manager, own, 2);
+    rig_close(&mine);
+    rig_close(&other);
+}
+
+static void a_bind_without_a_handle_is_refused(void **state) {
+    (void)state;
+    rig r = plain_rig();
+    acre_handle *h[2] = {take(r.manager, 1000), unset(NULL)};
+    assert_bind(ACRE_INVALID_ARGUMENT, r.manager, NULL, h[1]);
+    assert_bind(ACRE_INVALID_ARGUMENT, r.manager, h[0], NULL);
+    drop_all(r.manager, h, 2);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_allocation_its_place_and_the_cursor_pass_to_assigned),
@@ -241,6 +285,9 @@ int main(void) {
         cmocka_unit_test(an_uninitialised_or_stale_reserved_is_not_found),
         cmocka_unit_test(an_assigned_that_is_already_bound_is_refused),
         cmocka_unit_test(a_handle_of_another_manager_is_refused),
+        cmocka_unit_test(a_handle_from_hooks_may_be_reserved_for_the_next_bind),
+        cmocka_unit_test(a_handle_from_hooks_that_another_manager_bound_is_refused),
+        cmocka_unit_test(a_bind_without_a_handle_is_refused),
         cmocka_unit_test(a_handle_from_hooks_belongs_to_the_manager_that_bound_it),
         cmocka_unit_test(a_bound_handle_outlives_the_manager),
         cmocka_unit_test(the_allocation_of_every_pool_can_be_bound),

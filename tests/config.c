@@ -205,11 +205,28 @@ static void a_manager_without_a_configuration_reads_the_environment(void **state
     rig_close(&r);
 }
 
+static void settings_of_a_later_version_are_unsupported(void **state) {
+    (void)state;
+    struct {
+        acre_config config;
+        uint64_t more;
+    } newer;
+    memset(&newer, 0, sizeof(newer));
+    newer.config.struct_size = sizeof(newer);
+    assert_ok(acre_config_parse(&newer.config, "log_level:full", NULL));
+    assert_int_equal(newer.config.log_level, ACRE_LOG_FULL);
+    assert_int_equal(newer.config.struct_size, sizeof(newer));
+    newer.more = 1;
+    assert_status(ACRE_UNSUPPORTED, acre_config_parse(&newer.config, "log_level:basic", NULL));
+    assert_int_equal(newer.config.log_level, ACRE_LOG_FULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_value_of_every_key_is_understood),
         cmocka_unit_test(several_keys_are_separated_by_commas),
         cmocka_unit_test(keys_that_are_not_named_keep_their_values),
+        cmocka_unit_test(settings_of_a_later_version_are_unsupported),
         cmocka_unit_test(an_unknown_key_is_named),
         cmocka_unit_test(a_value_a_key_cannot_have_is_an_error_that_names_the_key),
         cmocka_unit_test(a_key_without_a_value_is_named),

@@ -321,6 +321,21 @@ static void a_host_alignment_that_is_no_power_of_two_is_refused(void **state) {
     assert_non_null(strstr(error.detail, "alignment"));
 }
 
+static void a_host_page_beyond_any_address_space_is_out_of_memory(void **state) {
+    (void)state;
+    acre_host_storage_params params = ACRE_HOST_STORAGE_PARAMS_INIT;
+    params.total_memory = UINT64_C(1) << 62;
+    acre_storage *storage = NULL;
+    assert_ok(acre_storage_host_create(&params, NULL, &storage, NULL));
+    acre_pool_options pool = direct_pool(ACRE_UNSET);
+    rig r = rig_pools_on(storage, UINT64_C(1) << 62, 32, &pool, 1);
+    acre_error error = refuse(r.manager, UINT64_C(1) << 61, ACRE_OUT_OF_MEMORY);
+    assert_int_not_equal(error.native_code, 0); // the system's own
+    assert_int_equal(stats_of(r.storage).bytes_allocated, 0);
+    acre_manager_release(r.manager, take(r.manager, 1000));
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_storage_has_a_name_and_counts_from_zero),
@@ -332,6 +347,7 @@ int main(void) {
         cmocka_unit_test(two_managers_share_one_device),
         cmocka_unit_test(fresh_host_pages_are_zero),
         cmocka_unit_test(a_host_alignment_that_is_no_power_of_two_is_refused),
+        cmocka_unit_test(a_host_page_beyond_any_address_space_is_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,12 +160,53 @@ static void sizes_up_to_the_largest_page_are_accepted(void **state) {
     rig_close(&r);
 }
 
+// Forty sizes, freed in no order, seven used again: what goes is what was made first.
+static void of_many_free_slices_the_oldest_go_first(void **state) {
+    (void)state;
+    enum {
+        MANY = 40
+    };
+    uint64_t held = 0;
+    for (uint64_t i = 0; i < MANY; i++) {
+        held += (i + 1) * KIB;
+    }
+    rig r = direct_rig(held);
+    acre_handle *h[MANY];
+    for (uint64_t i = 0; i < MANY; i++) {
+        h[i] = take(r.manager, (i + 1) * KIB);
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        acre_manager_release(r.manager, h[(i * 17) % MANY]);
+    }
+    for (uint64_t i = 0; i < 7; i++) { // a use makes a slice no younger
+        acre_manager_release(r.manager, take(r.manager, (i * 5 + 1) * KIB));
+    }
+    acre_handle *live = take(r.manager, 3 * KIB); // the third is passed over
+    acre_handle *large = take(r.manager, 100 * KIB);
+    // 1 + 2 + 4 + 5 + ... + 14 KiB are 102: enough
+    assert_int_equal(usage_of(r.manager).reserved, held - 102 * KIB + 100 * KIB);
+    uint64_t calls = device_calls(r.storage);
+    for (uint64_t i = 14; i < MANY; i++) { // the younger are all there
+        h[i] = take_with(r.manager, (i + 1) * KIB, 0, ACRE_PAGES_FORBIDDEN);
+    }
+    for (uint64_t i = 0; i < 14; i++) {
+        (void)refuse_with(r.manager, (i + 1) * KIB, 0, ACRE_PAGES_FORBIDDEN,
+                          ACRE_PAGE_UPDATE_FORBIDDEN);
+    }
+    assert_int_equal(device_calls(r.storage), calls);
+    drop_all(r.manager, &h[14], MANY - 14);
+    acre_manager_release(r.manager, live);
+    acre_manager_release(r.manager, large);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_alignment_is_added),
         cmocka_unit_test(four_rounds_of_one_size_allocate_once),
         cmocka_unit_test(only_the_exact_padded_size_is_reused),
         cmocka_unit_test(the_watermark_returns_just_enough_in_the_order_of_creation),
+        cmocka_unit_test(of_many_free_slices_the_oldest_go_first),
         cmocka_unit_test(reaching_the_watermark_is_not_passing_it),
         cmocka_unit_test(live_slices_are_passed_over_when_room_is_returned),
         cmocka_unit_test(live_memory_is_served_above_the_watermark),

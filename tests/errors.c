@@ -217,6 +217,16 @@ static void one_error_does_not_mix_with_the_next(void **state) {
     rig_close(&r);
 }
 
+static void the_text_holds_the_detail(void **state) {
+    (void)state;
+    acre_config config = ACRE_CONFIG_INIT;
+    acre_error error = ACRE_ERROR_INIT;
+    assert_status(ACRE_INVALID_ARGUMENT, acre_config_parse(&config, "speed:11", &error));
+    assert_says(&error, error.detail);
+    assert_says(&error, "speed");
+    assert_says(&error, acre_status_advice(ACRE_INVALID_ARGUMENT));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_a_fixed_number_a_name_a_text_and_advice),
@@ -227,6 +237,7 @@ int main(void) {
         cmocka_unit_test(out_of_memory_counts_the_free_room_of_every_pool),
         cmocka_unit_test(a_size_no_pool_accepts_is_named),
         cmocka_unit_test(a_full_pool_and_its_cause_are_both_in_the_text),
+        cmocka_unit_test(the_text_holds_the_detail),
         cmocka_unit_test(the_devices_own_code_and_text_stay_with_the_error),
         cmocka_unit_test(an_error_is_not_needed),
         cmocka_unit_test(a_smaller_error_struct_is_filled_as_far_as_it_goes),

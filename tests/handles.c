@@ -139,6 +139,8 @@ static void an_uninitialised_handle_is_not_found_and_causes_no_pages(void **stat
     snapshot before = snapshot_of(r.manager);
     assert_not_found(r.manager, of_manager);
     assert_not_found(r.manager, of_hooks);
+    uint64_t cursor = 0;
+    assert_status(ACRE_NOT_FOUND, acre_manager_get_cursor(r.manager, NULL, &cursor, NULL));
     snapshot after = snapshot_of(r.manager);
     assert_unchanged(&before, &after);
     assert_true(acre_handle_can_mut(of_manager));

@@ -111,6 +111,19 @@ static void script(world *w) {
             acre_handle_release(h[i]);
         }
     }
+    for (size_t i = 0; i < MANY; i++) { // handles alone, and those that a bind makes
+        survive(w, make_handle);
+        h[i] = made;
+    }
+    drop_all(w->manager, h, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        bound_from = h[i] = survive_reserve(w, 64);
+        assert_ok(acre_handle_create(NULL, &loose[i], NULL));
+        bound_to = loose[i];
+        survive(w, bind);
+    }
+    drop_all(w->manager, h, MANY);
+    drop_all(w->manager, loose, MANY);
     acre_manager_cleanup(w->manager, ACRE_CLEANUP_EXPLICIT);
     check(w->manager);
     survive(w, install);
@@ -295,11 +308,44 @@ static void the_report_tells_the_bytes_held_through_the_hooks(void **state) {
     world_destroy(&w);
 }
 
+static void the_host_storages_books_survive_it_too(void **state) {
+    (void)state;
+    host_probe *probe = host_probe_create();
+    acre_host_hooks hooks = host_probe_hooks(probe);
+    acre_storage *storage = NULL;
+    assert_ok(acre_storage_host_create(NULL, &hooks, &storage, NULL));
+    acre_pool_options pool = direct_pool(ACRE_UNSET);
+    rig r = rig_pools_on(storage, 128 * MIB, 32, &pool, 1);
+    int met = 0;
+    acre_handle *h[300];
+    for (uint64_t i = 0; i < 300; i++) {
+        host_probe_fail(probe, 1, false);
+        acre_handle *handle = NULL;
+        acre_status status = acre_manager_reserve(r.manager, 1000 + i, &handle, NULL);
+        if (host_probe_failed(probe)) {
+            met++;
+            assert_status(ACRE_OUT_OF_HOST_MEMORY, status);
+            assert_int_equal(usage_of(r.manager).allocations, i);
+            check(r.manager);
+            handle = take(r.manager, 1000 + i);
+        } else {
+            assert_ok(status);
+        }
+        h[i] = handle;
+    }
+    host_probe_fail(probe, 0, false);
+    assert_true(met > 0);
+    drop_all(r.manager, h, 300);
+    rig_close(&r);
+    host_probe_destroy(probe);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_of_any_one_call_changes_nothing_and_the_next_is_served),
         cmocka_unit_test(a_failure_of_all_calls_from_any_one_on_changes_nothing),
         cmocka_unit_test(a_storages_own_books_survive_it_too),
+        cmocka_unit_test(the_host_storages_books_survive_it_too),
         cmocka_unit_test(creating_a_manager_fails_cleanly_at_every_call),
         cmocka_unit_test(creating_a_storage_fails_cleanly_at_every_call),
         cmocka_unit_test(creating_a_handle_from_hooks_fails_cleanly),

@@ -182,12 +182,44 @@ static void a_long_name_is_kept_to_63_bytes(void **state) {
     rig_close(&r);
 }
 
+static void lines_go_to_stderr_by_default_and_to_stdout_when_asked(void **state) {
+    (void)state;
+    const char *targets[] = {"", "stderr", "stdout"};
+    for (size_t i = 0; i < COUNT_OF(targets); i++) {
+        FILE *stream = i == 2 ? stdout : stderr;
+        char path[] = "acre-log-XXXXXX";
+        int file = mkstemp(path);
+        assert_true(file >= 0);
+        fflush(stream);
+        int kept = dup(fileno(stream));
+        dup2(file, fileno(stream));
+        acre_config config = ACRE_CONFIG_INIT;
+        config.log_level = ACRE_LOG_BASIC;
+        snprintf(config.log_target, sizeof(config.log_target), "%s", targets[i]);
+        acre_manager_options options = plain_options(128 * MIB, 32);
+        options.name = "encoder";
+        options.config = &config;
+        rig r = rig_on(simulated_device(), &options);
+        acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+        rig_close(&r);
+        fflush(stream);
+        dup2(kept, fileno(stream));
+        close(kept);
+        close(file);
+        static char text[65536];
+        (void)read_back(path, text, sizeof(text));
+        unlink(path);
+        assert_non_null(strstr(text, "encoder"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disabled_says_nothing),
         cmocka_unit_test(basic_tells_pools_modes_persistent_pages_and_explicit_cleanups),
         cmocka_unit_test(full_also_tells_dynamic_pages_and_every_reservation),
         cmocka_unit_test(lines_are_appended_to_a_file_that_is_the_target),
+        cmocka_unit_test(lines_go_to_stderr_by_default_and_to_stdout_when_asked),
         cmocka_unit_test(a_target_that_cannot_be_opened_is_an_io_error),
         cmocka_unit_test(a_long_name_is_kept_to_63_bytes),
     };

@@ -39,6 +39,16 @@ static void without_a_largest_allocation_the_total_is_the_largest_page(void **st
     rig_close(&r);
 }
 
+static void a_device_that_knows_no_limit_still_serves(void **state) {
+    (void)state;
+    acre_manager_options options = plain_options(0, 0);
+    rig r = rig_on(simulated_device(), &options);
+    assert_int_equal(report_of(r.manager).total_memory, 0);
+    acre_handle *a = take(r.manager, 100 * GIB);
+    acre_manager_release(r.manager, a);
+    rig_close(&r);
+}
+
 static void a_total_in_the_options_goes_before_the_devices(void **state) {
     (void)state;
     acre_manager_options options = plain_options(0, 32);
@@ -128,9 +138,27 @@ static void an_option_of_another_kind_of_pool_is_refused(void **state) {
     acre_layout layout = explicit_layout(&pool, 1);
     options.layout = &layout;
     assert_refused(storage, &options, ACRE_INVALID_ARGUMENT, "max_pool_size");
+    pool = direct_pool(ACRE_UNSET);
+    pool.dealloc_period = 5;
+    assert_refused(storage, &options, ACRE_INVALID_ARGUMENT, "dealloc_period");
     pool = exclusive_pool(MIB);
     pool.reclaim_at = MIB;
     assert_refused(storage, &options, ACRE_INVALID_ARGUMENT, "reclaim_at");
+    pool = exclusive_pool(MIB);
+    pool.page_size = MIB;
+    assert_refused(storage, &options, ACRE_INVALID_ARGUMENT, "page_size");
+    pool = exclusive_pool(MIB);
+    pool.max_slice_size = MIB;
+    assert_refused(storage, &options, ACRE_INVALID_ARGUMENT, "max_slice_size");
+    pool = exclusive_pool(MIB);
+    pool.strict = true;
+    assert_refused(storage, &options, ACRE_INVALID_ARGUMENT, "strict");
+    pool = exclusive_pool(MIB);
+    pool.exact_large_slices = true;
+    assert_refused(storage, &options, ACRE_INVALID_ARGUMENT, "exact_large_slices");
+    pool = sliced_pool(MIB, ACRE_UNSET, ACRE_UNSET);
+    pool.max_alloc_size = MIB;
+    assert_refused(storage, &options, ACRE_INVALID_ARGUMENT, "max_alloc_size");
     acre_storage_destroy(storage);
 }
 
@@ -146,6 +174,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_options_the_device_says_it_all),
         cmocka_unit_test(without_a_largest_allocation_the_total_is_the_largest_page),
+        cmocka_unit_test(a_device_that_knows_no_limit_still_serves),
         cmocka_unit_test(a_total_in_the_options_goes_before_the_devices),
         cmocka_unit_test(options_are_copied),
         cmocka_unit_test(what_cannot_be_is_refused_by_name),

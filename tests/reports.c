@@ -139,6 +139,9 @@ static void the_largest_allocations_are_listed_with_their_tags(void **state) {
         assert_ok(acre_manager_reserve_with(r.manager, &reservation, &h[i], NULL));
     }
     acre_allocation_info largest[8];
+    assert_int_equal(acre_manager_largest(r.manager, largest, 1), 1);
+    assert_int_equal(largest[0].tag, 4);
+    assert_int_equal(acre_manager_largest(r.manager, NULL, 0), 0);
     assert_int_equal(acre_manager_largest(r.manager, largest, 3), 3);
     assert_int_equal(largest[0].size, 90000);
     assert_int_equal(largest[0].tag, 4); // ties by tag

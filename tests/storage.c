@@ -297,9 +297,23 @@ static void a_list_of_larger_or_smaller_pool_options_is_read_by_its_own_size(voi
     rig_close(&r);
 }
 
+static uint64_t no_alignment(void *context) {
+    (void)context;
+    return 0;
+}
+
+static void a_storage_without_operations_or_alignment_is_refused(void **state) {
+    (void)state;
+    assert_refused(ACRE_INVALID_ARGUMENT, NULL, NULL);
+    acre_storage_ops ops = needed_ops();
+    ops.alignment = no_alignment;
+    assert_refused(ACRE_INVALID_ARGUMENT, &ops, "alignment");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_needed_operation_that_is_missing_is_named),
+        cmocka_unit_test(a_storage_without_operations_or_alignment_is_refused),
         cmocka_unit_test(a_table_of_another_version_is_unsupported),
         cmocka_unit_test(a_table_of_a_smaller_older_struct_is_accepted),
         cmocka_unit_test(a_table_too_small_for_a_needed_operation_lacks_it),
