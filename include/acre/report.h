@@ -65,6 +65,7 @@ typedef struct acre_report {
     uint64_t reservations;    // counted: allow and add-only ones
     uint64_t bytes_allocated; // what the storage holds from the device
     uint64_t bytes_peak;      // the most it held
+    uint64_t total_memory;    // bytes of the device; 0 = unknown
     uint64_t largest_page;
     uint64_t alignment;
     uint64_t host_bytes; // bytes the manager holds through its host hooks
@@ -72,7 +73,7 @@ typedef struct acre_report {
 } acre_report;
 
 #if defined(__cplusplus)
-#define ACRE_REPORT_INIT (acre_report{sizeof(acre_report), {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0})
+#define ACRE_REPORT_INIT (acre_report{sizeof(acre_report), {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 #else
 #define ACRE_REPORT_INIT ((acre_report){.struct_size = sizeof(acre_report)})
 #endif

@@ -1,0 +1,60 @@
+#include "base/slab.h"
+
+#include <assert.h>
+#include <string.h>
+
+void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record_size,
+                    size_t link_offset) {
+    assert(record_size % 16 == 0 && record_size <= 1024 && link_offset + 4 <= record_size);
+    memset(slab, 0, sizeof *slab);
+    slab->host = host;
+    slab->owner = owner;
+    slab->record_units = (uint32_t)(record_size / 16);
+    slab->link_offset = (uint32_t)link_offset;
+}
+
+void acre_slab_destroy(acre_slab *slab) {
+    for (uint32_t i = 0; i < slab->chunk_count; i++) {
+        acre_host_free(slab->host, slab->chunks[i], ACRE_SLAB_CHUNK_SIZE, ACRE_SLAB_CHUNK_SIZE);
+    }
+    acre_host_free(slab->host, slab->chunks, slab->chunk_capacity * sizeof *slab->chunks,
+                   _Alignof(max_align_t));
+    slab->chunks = NULL;
+    slab->chunk_count = slab->chunk_capacity = 0;
+}
+
+// Records never used stay on offer: those of the old chunk go to the free list, newest last, so
+// that names are still taken in address order.
+static void keep_fresh(acre_slab *slab) {
+    while (slab->fresh_count > 0) {
+        slab->fresh_count--;
+        uint32_t name = slab->fresh + slab->fresh_count * slab->record_units;
+        *acre_slab_link(slab, name) = slab->free_head;
+        slab->free_head = name;
+        slab->free_count++;
+    }
+}
+
+bool acre_slab_add_chunk(acre_slab *slab) {
+    if (slab->chunk_count >= UINT32_MAX >> 12) {
+        return false;
+    }
+    if (!acre_host_grow(slab->host, &slab->chunks, sizeof *slab->chunks, slab->chunk_count,
+                        slab->chunk_count + 1, &slab->chunk_capacity)) {
+        return false;
+    }
+    acre_slab_chunk *chunk =
+        acre_host_alloc(slab->host, ACRE_SLAB_CHUNK_SIZE, ACRE_SLAB_CHUNK_SIZE);
+    if (chunk == NULL) {
+        return false;
+    }
+    keep_fresh(slab);
+    chunk->owner = slab->owner;
+    chunk->base = slab->chunk_count << 12;
+    slab->chunks[slab->chunk_count++] = chunk;
+    // The header keeps every name of a record above its chunk's base, so that none is 0.
+    slab->fresh = chunk->base + (uint32_t)(sizeof *chunk / 16);
+    slab->fresh_count =
+        (uint32_t)((ACRE_SLAB_CHUNK_SIZE - sizeof *chunk) / 16) / slab->record_units;
+    return true;
+}

@@ -1,0 +1,136 @@
+#include "carve/carve.h"
+
+void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit) {
+    carve->slices = slices;
+    carve->recent = 0;
+    carve->unit = unit;
+    acre_free_index_init(&carve->index, host, slices);
+}
+
+void acre_carve_destroy(acre_carve *carve) {
+    acre_free_index_destroy(&carve->index);
+}
+
+uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size) {
+    uint32_t name = acre_slab_take(carve->slices);
+    acre_slice *slice = acre_slice_at(carve->slices, name);
+    slice->offset = 0;
+    slice->size = size;
+    slice->before = slice->after = 0;
+    slice->page = page & ACRE_MAX_PAGES;
+    acre_free_index_add(&carve->index, name);
+    return name;
+}
+
+void acre_carve_remove_page(acre_carve *carve, uint32_t first) {
+    if (carve->recent != 0 && acre_slice_at(carve->slices, carve->recent)->page ==
+                                  acre_slice_at(carve->slices, first)->page) {
+        acre_carve_settle_recent(carve);
+    }
+    acre_free_index_remove(&carve->index, first);
+    acre_slab_give(carve->slices, first);
+}
+
+// Appends `gone`, the run behind `kept`, to it.
+static void absorb(acre_carve *carve, uint32_t kept, uint32_t gone) {
+    acre_slice *slice = acre_slice_at(carve->slices, kept);
+    const acre_slice *behind = acre_slice_at(carve->slices, gone);
+    slice->size += behind->size;
+    slice->after = behind->after;
+    if (behind->after != 0) {
+        acre_slice_at(carve->slices, behind->after)->before = kept;
+    }
+    acre_slab_give(carve->slices, gone);
+}
+
+static inline bool is_free(const acre_carve *carve, uint32_t name) {
+    return name != 0 && acre_slice_at(carve->slices, name)->state == ACRE_SLICE_FREE;
+}
+
+void acre_carve_settle_recent(acre_carve *carve) {
+    uint32_t name = carve->recent;
+    const acre_slice *slice = acre_slice_at(carve->slices, name);
+    uint32_t before = slice->before;
+    uint32_t after = slice->after;
+    carve->recent = 0;
+    if (is_free(carve, after)) {
+        acre_free_index_remove(&carve->index, after);
+        absorb(carve, name, after);
+    }
+    if (is_free(carve, before)) {
+        acre_free_index_remove(&carve->index, before);
+        absorb(carve, before, name);
+        name = before;
+    }
+    acre_free_index_add(&carve->index, name);
+}
+
+// Cuts a run that is in no index at `size`; => the new record behind, which is in none either.
+static uint32_t cut(acre_carve *carve, uint32_t name, uint64_t size) {
+    uint32_t rest = acre_slab_take(carve->slices);
+    acre_slice *slice = acre_slice_at(carve->slices, name);
+    acre_slice *behind = acre_slice_at(carve->slices, rest);
+    behind->offset = slice->offset + size;
+    behind->size = slice->size - size;
+    behind->before = name;
+    behind->after = slice->after;
+    behind->page = slice->page;
+    if (slice->after != 0) {
+        acre_slice_at(carve->slices, slice->after)->before = rest;
+    }
+    slice->after = rest;
+    slice->size = size;
+    return rest;
+}
+
+uint32_t acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
+    bool aligned = step != carve->unit; // else every offset will do
+    if (carve->recent != 0) {
+        uint32_t recent = carve->recent;
+        acre_slice *slice = acre_slice_at(carve->slices, recent);
+        if (acre_likely(slice->size == size && (!aligned || slice->offset % step == 0))) {
+            carve->recent = 0;
+            slice->state = ACRE_SLICE_LIVE;
+            return recent;
+        }
+        acre_carve_settle_recent(carve);
+    }
+    uint32_t name = aligned ? acre_free_index_find_aligned(&carve->index, size, step, carve->unit)
+                            : acre_free_index_find(&carve->index, size);
+    if (name == 0) {
+        return 0;
+    }
+    acre_free_index_remove(&carve->index, name);
+    acre_slice *slice = acre_slice_at(carve->slices, name);
+    if (aligned && slice->offset % step != 0) { // what is skipped stays free
+        uint32_t gap = name;
+        name = cut(carve, gap, step - slice->offset % step);
+        acre_free_index_add(&carve->index, gap);
+        slice = acre_slice_at(carve->slices, name);
+    }
+    if (slice->size != size) {
+        acre_free_index_add(&carve->index, cut(carve, name, size));
+    }
+    slice->state = ACRE_SLICE_LIVE;
+    return name;
+}
+
+acre_carve_free acre_carve_get_free(const acre_carve *carve) {
+    acre_carve_free result = {carve->index.count, carve->index.bytes,
+                              acre_free_index_largest(&carve->index)};
+    if (carve->recent != 0) {
+        const acre_slice *recent = acre_slice_at(carve->slices, carve->recent);
+        uint64_t merged = recent->size;
+        result.bytes += recent->size;
+        result.runs++;
+        const uint32_t neighbours[2] = {recent->before, recent->after};
+        for (int i = 0; i < 2; i++) {
+            if (is_free(carve, neighbours[i])) {
+                merged += acre_slice_at(carve->slices, neighbours[i])->size;
+                result.runs--;
+            }
+        }
+        result.largest = acre_max(result.largest, merged);
+    }
+    return result;
+}

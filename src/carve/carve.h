@@ -1,0 +1,64 @@
+// Carve: hands out offsets of [0, n) of any number of pages, and takes them back. It knows no
+// device: a page is a number and a size.
+//
+// A run given back stays whole until the next operation (`recent`), so that asking for the same
+// size at once returns the same place: programs free a buffer and ask for its successor all the
+// time, and a best fit elsewhere would let their memory creep. Then it merges with its free
+// neighbours. After that: the smallest run that fits, cut at its front.
+//
+//   take, recent fits exactly      2 records touched
+//   take otherwise                 the trie of one class, one cut
+//   give                           1 record
+//   settle                         2 neighbours, up to 2 index removals, 1 insertion
+#ifndef ACRE_CARVE_CARVE_H
+#define ACRE_CARVE_CARVE_H
+
+#include "carve/free_index.h"
+
+// Records that one take may need: the run, a gap before it and a rest behind it.
+#define ACRE_CARVE_RECORDS 3u
+
+typedef struct acre_carve {
+    acre_slab *slices;
+    acre_free_index index;
+    uint32_t recent; // freed by the latest operation; 0 = none
+    uint64_t unit;   // all offsets and sizes are multiples of it
+} acre_carve;
+
+void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit);
+void acre_carve_destroy(acre_carve *carve);
+
+// Adds a page of `size` bytes, all free, and => the run that covers it. That record stays the
+// page's first for as long as the page is here. The rows of the index for sizes from `unit` to
+// `size` and one slice record were prepared.
+uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size);
+
+// Takes a page away again; all of it is free. `first` is what acre_carve_add_page returned.
+void acre_carve_remove_page(acre_carve *carve, uint32_t first);
+
+// Merges the recent run with its neighbours and enters it into the index.
+void acre_carve_settle_recent(acre_carve *carve);
+
+// => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; 0 = no
+// run holds it. ACRE_CARVE_RECORDS slice records were prepared.
+uint32_t acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step);
+
+// Gives a live run back.
+static inline void acre_carve_give(acre_carve *carve, uint32_t name) {
+    if (carve->recent != 0) {
+        acre_carve_settle_recent(carve);
+    }
+    acre_slice_at(carve->slices, name)->state = ACRE_SLICE_RECENT;
+    carve->recent = name;
+}
+
+// What is free, the recent run counted as if it had merged.
+typedef struct acre_carve_free {
+    uint64_t runs;
+    uint64_t bytes;
+    uint64_t largest; // bytes
+} acre_carve_free;
+
+acre_carve_free acre_carve_get_free(const acre_carve *carve);
+
+#endif

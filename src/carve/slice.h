@@ -1,0 +1,53 @@
+// Slices: the records of runs of bytes of a page, live or free.
+//
+//   page    |  live  |   free   | live |      free      |
+//   records    A  <->     B   <->  C  <->     D           before / after, in order of offset
+//
+// The runs of a page tile it. Two free runs never touch, except around a run that was freed by
+// the latest operation: it stays apart (RECENT) until the next one, so that asking for its size
+// again finds it whole (carve.h).
+#ifndef ACRE_CARVE_SLICE_H
+#define ACRE_CARVE_SLICE_H
+
+#include "base/slab.h"
+
+typedef enum acre_slice_state {
+    ACRE_SLICE_LIVE = 0,
+    ACRE_SLICE_FREE = 1,   // in the free index
+    ACRE_SLICE_RECENT = 2, // freed by the latest operation: in no index, not merged
+} acre_slice_state;
+
+// 48 bytes. What only a live and only a free run has shares the same place.
+typedef struct acre_slice {
+    uint64_t offset; // bytes into the page
+    uint64_t size;   // bytes of the run
+    uint32_t before; // the run that ends at offset; 0 = none
+    uint32_t after;  // the run that begins at offset + size; 0 = none
+    uint32_t page : 30;
+    uint32_t state : 2;
+    union {
+        uint32_t handle; // live: whose allocation it is
+        uint32_t next;   // free: ring of runs of the same size
+    };
+    union {
+        struct {
+            uint64_t requested; // bytes asked for
+            uint64_t cursor;    // the caller's sequence number, from a bind
+        } live;
+        struct {
+            uint32_t prev;     // ring
+            uint32_t child[2]; // trie below (free_index.h)
+            uint32_t parent;   // 0 = root; ACRE_NOT_IN_TRIE = only in the ring
+        } free;
+    };
+} acre_slice;
+
+_Static_assert(sizeof(acre_slice) == 48, "slice records are 48 bytes");
+
+#define ACRE_MAX_PAGES ((UINT32_C(1) << 30) - 1)
+
+static inline acre_slice *acre_slice_at(const acre_slab *slices, uint32_t name) {
+    return acre_slab_at(slices, name);
+}
+
+#endif

@@ -1,0 +1,139 @@
+// The validator: states every invariant of a manager's books and checks it.
+#include "base/error.h"
+#include "manager/manager.h"
+
+// What a pass over one pool's pages counts.
+typedef struct tally {
+    uint64_t live;
+    uint64_t in_use;
+    uint64_t padding;
+    uint64_t reserved;
+    uint64_t pages;
+    uint64_t idle_pages;
+    uint64_t free_runs; // those in the index
+    uint64_t free_bytes;
+    uint64_t recent;
+    uint64_t records;
+} tally;
+
+// => what is wrong with a run of a page, NULL when nothing is.
+static const char *check_slice(const acre_manager *manager, const acre_pool *pool,
+                               const acre_slice *slice, uint32_t name, tally *sum) {
+    const acre_heap *heap = &manager->heap;
+    if (slice->size == 0 || slice->size % heap->alignment != 0 ||
+        slice->offset % heap->alignment != 0) {
+        return "a run is empty or off the alignment";
+    }
+    if (slice->state == ACRE_SLICE_LIVE) {
+        const acre_handle *handle = acre_handle_at(manager->home, slice->handle);
+        uint64_t padded = acre_heap_padded(heap, slice->live.requested);
+        if (handle->slice != name) {
+            return "a live run and its handle do not name each other";
+        }
+        if (padded > slice->size || (pool->kind == ACRE_POOL_SLICED && padded != slice->size)) {
+            return "a live run is not of its request's padded size";
+        }
+        sum->live++;
+        sum->in_use += slice->live.requested;
+        sum->padding += padded - slice->live.requested;
+        return NULL;
+    }
+    if (slice->state == ACRE_SLICE_RECENT) {
+        sum->recent++;
+        return pool->carve.recent == name ? NULL : "a freed run was left unmerged";
+    }
+    sum->free_runs++;
+    sum->free_bytes += slice->size;
+    const acre_slice *after = slice->after == 0 ? NULL : acre_heap_slice(heap, slice->after);
+    return after != NULL && after->state == ACRE_SLICE_FREE ? "two free runs touch" : NULL;
+}
+
+static const char *check_page(const acre_manager *manager, const acre_pool *pool, uint32_t name,
+                              tally *sum) {
+    const acre_heap *heap = &manager->heap;
+    const acre_page *page = acre_page_at(heap, name);
+    uint64_t live = sum->live;
+    uint64_t offset = 0;
+    uint32_t before = 0;
+    for (uint32_t at = page->first; at != 0;) {
+        const acre_slice *slice = acre_heap_slice(heap, at);
+        if (slice->page != name || slice->before != before || slice->offset != offset) {
+            return "the runs of a page do not tile it";
+        }
+        const char *wrong = check_slice(manager, pool, slice, at, sum);
+        if (wrong != NULL) {
+            return wrong;
+        }
+        sum->records++;
+        offset += slice->size;
+        before = at;
+        at = slice->after;
+    }
+    if (offset != page->size || page->pool != pool) {
+        return "the runs of a page do not cover it";
+    }
+    if (page->live != sum->live - live || (page->live == 0 && !page->listed_idle)) {
+        return "a page's count of live runs is off";
+    }
+    sum->pages++;
+    sum->idle_pages += page->live == 0;
+    sum->reserved += page->size;
+    return NULL;
+}
+
+static const char *check_pool(const acre_manager *manager, const acre_pool *pool,
+                              uint64_t *records) {
+    tally sum = {0};
+    for (uint32_t page = pool->held_first; page != 0;
+         page = acre_page_at(&manager->heap, page)->next) {
+        const char *wrong = check_page(manager, pool, page, &sum);
+        if (wrong != NULL) {
+            return wrong;
+        }
+    }
+    *records += sum.records + pool->zero_sized;
+    if (sum.live + pool->zero_sized != pool->usage.allocations ||
+        sum.in_use != pool->usage.in_use || sum.padding != pool->usage.padding ||
+        sum.reserved != pool->usage.reserved) {
+        return "a usage counter differs from what it counts";
+    }
+    if (sum.pages != pool->pages || sum.idle_pages != pool->idle_pages ||
+        pool->pages > pool->pages_peak || pool->usage.reserved > pool->bytes_peak) {
+        return "a page counter differs from what it counts";
+    }
+    if (sum.free_runs != pool->carve.index.count || sum.free_bytes != pool->carve.index.bytes ||
+        sum.recent != (pool->carve.recent != 0) || !acre_free_index_check(&pool->carve.index)) {
+        return "the free index differs from the free runs";
+    }
+    uint64_t cap = pool->options.max_pool_size;
+    return cap != ACRE_UNSET && pool->usage.reserved > cap ? "a pool is above its cap" : NULL;
+}
+
+static acre_status check(acre_manager *manager, acre_error *error) {
+    uint64_t records = 0;
+    uint64_t pages = 0;
+    uint64_t reserved = 0;
+    const acre_pool *pool;
+    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+        const char *wrong = check_pool(manager, pool, &records);
+        if (wrong != NULL) {
+            return acre_error_set(error, ACRE_INVALID_ARGUMENT, "pool %s %d: %s",
+                                  acre_pool_kind_name(pool->kind), (int)pool->index, wrong);
+        }
+        pages += pool->pages;
+        reserved += pool->usage.reserved;
+    }
+    const acre_heap *heap = &manager->heap;
+    if (records != heap->slices.live || pages != heap->pages.live || reserved != heap->reserved) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT,
+                              "records are held that no pool knows, or the reverse");
+    }
+    return ACRE_OK;
+}
+
+acre_status acre_manager_check(acre_manager *manager, acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    acre_manager_take_pending(manager);
+    return acre_error_close(error, detail, check(manager, detail));
+}

@@ -1,0 +1,134 @@
+// Manager, as its own files see it.
+//
+//   manager.c   creation, destruction, limits
+//   layout.c    presets and lists of pools
+//   reserve.c   routing a request, growth, giving back before failing
+//   release.c   letting go, and taking in what other threads let go
+//   lookup.c    from a handle to its allocation: bind, cursor, place, resolve
+//   modes.c     windows
+//   cleanup.c   giving pages back; replacing the layout
+//   report.c, report_text.c, check.c   looking at it
+#ifndef ACRE_MANAGER_MANAGER_H
+#define ACRE_MANAGER_MANAGER_H
+
+#include <acre/manager.h>
+#include <acre/report.h>
+
+#include "base/log.h"
+#include "pool/handle.h"
+#include "pool/pool.h"
+
+struct acre_manager {
+    acre_home *home;
+    acre_heap heap;
+    acre_pool *pools; // of the layout, in routing order
+    uint32_t pool_count;
+    bool plain;          // auto mode and no size match: the layout serves
+    bool told;           // a listener or the full log wants to hear of every operation
+    uint32_t route[64];  // first pool that accepts any size of the octave, or more
+    uint64_t next_check; // counted reservations at which some pool's periodic cleanup is due
+    acre_pool persistent;
+    acre_pool dedicated;
+    acre_size_counts persistent_sizes;
+
+    acre_mode mode; // in force
+    acre_mode base_mode;
+    uint8_t *windows; // modes of the open ones, innermost last
+    uint32_t window_count, window_capacity;
+
+    acre_config config;
+    uint64_t total_memory;
+    uint64_t soft_limit;
+    acre_out_of_memory_fn out_of_memory;
+    void *out_of_memory_context;
+    acre_event_fn event;
+    void *event_context;
+    uint32_t event_mask;
+    acre_log log;
+};
+
+static inline acre_host *acre_manager_host(acre_manager *manager) {
+    return &manager->home->host;
+}
+
+// A pool by its index in reports; NULL = there is none.
+static inline acre_pool *acre_manager_pool(acre_manager *manager, uint32_t index) {
+    if (index == ACRE_POOL_INDEX_PERSISTENT) {
+        return &manager->persistent;
+    }
+    if (index == ACRE_POOL_INDEX_DEDICATED) {
+        return &manager->dedicated;
+    }
+    return index < manager->pool_count ? &manager->pools[index] : NULL;
+}
+
+// All pools by number: those of the layout, then persistent, then dedicated; NULL after the last.
+static inline acre_pool *acre_manager_nth_pool(acre_manager *manager, uint32_t number) {
+    if (number < manager->pool_count) {
+        return &manager->pools[number];
+    }
+    uint32_t fixed = number - manager->pool_count;
+    return fixed == 0 ? &manager->persistent : fixed == 1 ? &manager->dedicated : NULL;
+}
+
+// ---- layout.c ------------------------------------------------------------------------------
+
+// The pools of a layout, made but without pages. => INVALID_ARGUMENT, UNSUPPORTED,
+// OUT_OF_HOST_MEMORY; `layout` may be NULL.
+acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, acre_pool **pools,
+                              uint32_t *count, acre_error *error);
+
+// Ends pools made by acre_layout_build, giving back their pages.
+void acre_layout_unbuild(acre_manager *manager, acre_pool *pools, uint32_t count);
+
+// Puts pools in force.
+void acre_layout_adopt(acre_manager *manager, acre_pool *pools, uint32_t count);
+
+// ---- release.c -----------------------------------------------------------------------------
+
+// Frees what other threads let go, in the order they did.
+void acre_manager_take_in(acre_manager *manager);
+
+static inline void acre_manager_take_pending(acre_manager *manager) {
+    if (acre_unlikely(acre_home_has_pending(manager->home))) {
+        acre_manager_take_in(manager);
+    }
+}
+
+// ---- cleanup.c -----------------------------------------------------------------------------
+
+// What is due; cheap when nothing is.
+void acre_manager_cleanup_periodic(acre_manager *manager);
+
+static inline void acre_manager_cleanup_due(acre_manager *manager) {
+    if (acre_unlikely(manager->heap.reservations >= manager->next_check ||
+                      manager->dedicated.idle_pages > 0)) {
+        acre_manager_cleanup_periodic(manager);
+    }
+}
+
+// When the next periodic cleanup is due.
+void acre_manager_schedule(acre_manager *manager);
+
+// Gives the idle pages of every pool back and flushes. => how many pages.
+uint64_t acre_manager_give_back(acre_manager *manager);
+
+// ---- modes.c -------------------------------------------------------------------------------
+
+// The mode that the innermost window, or the base mode, puts in force.
+void acre_manager_apply_mode(acre_manager *manager);
+
+const char *acre_mode_name(acre_mode mode);
+
+// ---- report.c ------------------------------------------------------------------------------
+
+// The sums over all pools.
+acre_usage acre_manager_usage(acre_manager *manager);
+
+// What is free in all pools together.
+acre_carve_free acre_manager_free_room(acre_manager *manager);
+
+// "sliced", "exclusive", ...
+const char *acre_pool_kind_name(acre_pool_kind kind);
+
+#endif

@@ -1,0 +1,78 @@
+// Letting go of allocations.
+#include "base/text.h"
+#include "manager/manager.h"
+
+static void tell_free(const acre_manager *manager, uint32_t slice, uint64_t size) {
+    if (manager->event != NULL && (manager->event_mask & ACRE_EVENT_FREE) != 0) {
+        acre_event event = {.struct_size = sizeof event,
+                            .kind = ACRE_EVENT_FREE,
+                            .allocation = slice,
+                            .size = size};
+        manager->event(manager->event_context, &event);
+    }
+}
+
+// Frees the allocation in a live slice.
+static inline void free_slice(acre_manager *manager, uint32_t name) {
+    acre_heap *heap = &manager->heap;
+    const acre_slice *slice = acre_heap_slice(heap, name);
+    uint64_t size = slice->live.requested;
+    if (acre_unlikely(manager->told)) {
+        tell_free(manager, name, size);
+    }
+    acre_pool *pool;
+    if (acre_likely(size != 0)) {
+        pool = acre_page_at(heap, slice->page)->pool;
+        pool->ops->release(pool, name);
+        pool->usage.in_use -= size;
+        pool->usage.padding -= acre_heap_padded(heap, size) - size;
+    } else {
+        pool = acre_manager_pool(manager, slice->before);
+        pool->zero_sized--;
+        acre_slab_give(&heap->slices, name);
+    }
+    pool->usage.allocations--;
+}
+
+// Frees a handle's record, and its allocation when it has one.
+static inline void free_handle(acre_manager *manager, uint32_t name, acre_handle *handle) {
+    uint32_t slice = handle->slice;
+    handle->slice = 0;
+    if (acre_likely(slice != 0 && slice != ACRE_HANDLE_STALE)) {
+        free_slice(manager, slice);
+    }
+    acre_slab_give(&manager->home->handles, name);
+}
+
+void acre_manager_take_in(acre_manager *manager) {
+    acre_home *home = manager->home;
+    uint32_t name = acre_home_take_pending(home);
+    while (name != 0) {
+        acre_handle *handle = acre_handle_at(home, name);
+        uint32_t next = handle->link;
+        free_handle(manager, name, handle);
+        name = next;
+    }
+}
+
+void acre_manager_release(acre_manager *manager, acre_handle *handle) {
+    acre_manager_take_pending(manager);
+    if (handle == NULL) {
+        return;
+    }
+    if (acre_unlikely(acre_handle_is_loose(handle) ||
+                      acre_slab_chunk_of(handle)->owner != manager->home)) {
+        acre_handle_release(handle);
+        acre_manager_take_pending(manager);
+        return;
+    }
+    // Whoever holds the only reference is alone with it: no other thread can add one, so the
+    // locked decrement is spared. Acquire, since the others may have let go on other threads.
+    if (acre_likely(atomic_load_explicit(&handle->counts, memory_order_acquire) == ACRE_OWNER)) {
+        atomic_store_explicit(&handle->counts, 0, memory_order_relaxed);
+        free_handle(manager, acre_handle_name(handle), handle);
+    } else if (atomic_fetch_sub_explicit(&handle->counts, ACRE_OWNER, memory_order_acq_rel) ==
+               ACRE_OWNER) {
+        free_handle(manager, acre_handle_name(handle), handle);
+    }
+}

@@ -1,0 +1,172 @@
+// Reports written out: text for people, JSON for programs, Prometheus text for monitoring.
+#include "base/text.h"
+#include "manager/manager.h"
+
+#include <inttypes.h>
+
+// One number of a pool, as the machine formats name it.
+typedef struct field {
+    const char *name;
+    uint64_t value;
+    const char *help;
+} field;
+
+#define POOL_FIELDS 12
+
+static void pool_fields(const acre_pool_report *pool, field fields[POOL_FIELDS]) {
+    const field all[POOL_FIELDS] = {
+        {"allocations", pool->usage.allocations, "Live allocations"},
+        {"in_use_bytes", pool->usage.in_use, "Requested bytes of live allocations"},
+        {"padding_bytes", pool->usage.padding, "Bytes that rounding to the alignment added"},
+        {"reserved_bytes", pool->usage.reserved, "Bytes of all pages held"},
+        {"pages", pool->pages, "Pages held"},
+        {"pages_peak", pool->pages_peak, "The most pages held at a time"},
+        {"peak_bytes", pool->bytes_peak, "The most page bytes held at a time"},
+        {"pages_unmapped", pool->pages_unmapped, "Pages without device memory"},
+        {"largest_allocation_bytes", pool->largest_alloc, "Largest allocation so far"},
+        {"free_slices", pool->free_slices, "Pieces of free room"},
+        {"largest_free_bytes", pool->largest_free, "Largest piece of free room"},
+        {"max_slice_bytes", pool->max_slice_size, "Largest request accepted by rule"}};
+    for (uint32_t i = 0; i < POOL_FIELDS; i++) {
+        fields[i] = all[i];
+    }
+}
+
+// The position of a pool for a label: its number, or the name of a fixed pool.
+static void add_position(acre_text *text, const acre_pool *pool) {
+    if (pool->index >= ACRE_POOL_INDEX_PERSISTENT) {
+        acre_text_add(text, "%s", acre_pool_kind_name(pool->kind));
+    } else {
+        acre_text_add(text, "%" PRIu32, pool->index);
+    }
+}
+
+static void write_text_pool(acre_text *text, const acre_pool *pool,
+                            const acre_pool_report *report) {
+    char position[16];
+    acre_text where = {position, sizeof position, 0};
+    add_position(&where, pool);
+    acre_text_add(text, "  %-10s %-10s %8" PRIu64 " %12s %12s %12s %6" PRIu64 " %12s\n", position,
+                  acre_pool_kind_name(report->kind), report->usage.allocations,
+                  acre_format_bytes(report->usage.in_use).text,
+                  acre_format_bytes(report->usage.reserved).text,
+                  acre_format_bytes(report->bytes_peak).text, report->pages,
+                  acre_format_bytes(report->largest_free).text);
+}
+
+static void write_text(acre_manager *manager, acre_text *text, const acre_report *whole) {
+    acre_text_add(text, "%s: %" PRIu64 " allocations, %s in use, ", manager->log.name,
+                  whole->usage.allocations, acre_format_bytes(whole->usage.in_use).text);
+    acre_text_add(text, "%s padding, ", acre_format_bytes(whole->usage.padding).text);
+    acre_text_add(text, "%s reserved in %" PRIu64 " pages\n",
+                  acre_format_bytes(whole->usage.reserved).text, whole->pages);
+    acre_text_add(text, "device %s: %s held, ", manager->heap.storage->name,
+                  acre_format_bytes(whole->bytes_allocated).text);
+    acre_text_add(text, "%s at the peak; host books %s\n",
+                  acre_format_bytes(whole->bytes_peak).text,
+                  acre_format_bytes(whole->host_bytes).text);
+    acre_text_add(text, "  %-10s %-10s %8s %12s %12s %12s %6s %12s\n", "pool", "kind", "live",
+                  "in use", "reserved", "peak", "pages", "largest free");
+    const acre_pool *pool;
+    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+        acre_pool_report report;
+        acre_pool_report_fill(pool, &report);
+        write_text_pool(text, pool, &report);
+    }
+}
+
+static void write_json(acre_manager *manager, acre_text *text, const acre_report *whole) {
+    acre_text_add(text, "{\"name\": \"");
+    acre_text_add_json(text, manager->log.name);
+    acre_text_add(text, "\", \"storage\": \"");
+    acre_text_add_json(text, manager->heap.storage->name);
+    acre_text_add(text,
+                  "\", \"allocations\": %" PRIu64 ", \"in_use_bytes\": %" PRIu64
+                  ", \"padding_bytes\": %" PRIu64 ", \"reserved_bytes\": %" PRIu64
+                  ", \"pages\": %" PRIu64 ", \"reservations\": %" PRIu64,
+                  whole->usage.allocations, whole->usage.in_use, whole->usage.padding,
+                  whole->usage.reserved, whole->pages, whole->reservations);
+    acre_text_add(text,
+                  ", \"device_bytes\": %" PRIu64 ", \"device_peak_bytes\": %" PRIu64
+                  ", \"host_bytes\": %" PRIu64 ", \"largest_page_bytes\": %" PRIu64
+                  ", \"alignment\": %" PRIu64 ", \"pools\": [",
+                  whole->bytes_allocated, whole->bytes_peak, whole->host_bytes, whole->largest_page,
+                  whole->alignment);
+    const acre_pool *pool;
+    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+        acre_pool_report report;
+        field fields[POOL_FIELDS];
+        acre_pool_report_fill(pool, &report);
+        pool_fields(&report, fields);
+        acre_text_add(text, "%s{\"pool\": \"", i == 0 ? "" : ", ");
+        add_position(text, pool);
+        acre_text_add(text, "\", \"kind\": \"%s\"", acre_pool_kind_name(report.kind));
+        for (uint32_t f = 0; f < POOL_FIELDS; f++) {
+            acre_text_add(text, ", \"%s\": %" PRIu64, fields[f].name, fields[f].value);
+        }
+        acre_text_add(text, "}");
+    }
+    acre_text_add(text, "]}\n");
+}
+
+// Label values escape backslash, quote and line feed, as the text exposition format asks.
+static void add_label(acre_text *text, const char *value) {
+    for (; *value != '\0'; value++) {
+        const char *escape = *value == '\\' ? "\\\\" : *value == '"' ? "\\\"" : "\\n";
+        bool plain = *value != '\\' && *value != '"' && *value != '\n';
+        acre_text_add(text, plain ? "%.1s" : "%s", plain ? value : escape);
+    }
+}
+
+static void write_prometheus(acre_manager *manager, acre_text *text, const acre_report *whole) {
+    for (uint32_t f = 0; f < POOL_FIELDS; f++) {
+        const acre_pool *pool;
+        for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+            acre_pool_report report;
+            field fields[POOL_FIELDS];
+            acre_pool_report_fill(pool, &report);
+            pool_fields(&report, fields);
+            if (i == 0) {
+                acre_text_add(text, "# HELP acre_pool_%s %s.\n# TYPE acre_pool_%s gauge\n",
+                              fields[f].name, fields[f].help, fields[f].name);
+            }
+            acre_text_add(text, "acre_pool_%s{manager=\"", fields[f].name);
+            add_label(text, manager->log.name);
+            acre_text_add(text, "\",pool=\"");
+            add_position(text, pool);
+            acre_text_add(text, "\",kind=\"%s\"} %" PRIu64 "\n", acre_pool_kind_name(report.kind),
+                          fields[f].value);
+        }
+    }
+    const field device[] = {{"device_bytes", whole->bytes_allocated, "Bytes held from the device"},
+                            {"device_peak_bytes", whole->bytes_peak, "The most bytes held"},
+                            {"host_bytes", whole->host_bytes, "Host memory of the bookkeeping"}};
+    for (uint32_t f = 0; f < sizeof device / sizeof device[0]; f++) {
+        acre_text_add(text, "# HELP acre_%s %s.\n# TYPE acre_%s gauge\nacre_%s{manager=\"",
+                      device[f].name, device[f].help, device[f].name, device[f].name);
+        add_label(text, manager->log.name);
+        acre_text_add(text, "\"} %" PRIu64 "\n", device[f].value);
+    }
+}
+
+size_t acre_manager_report_write(acre_manager *manager, acre_report_format format, char *buffer,
+                                 size_t capacity) {
+    acre_text text = {buffer, capacity, 0};
+    acre_report whole = ACRE_REPORT_INIT;
+    acre_manager_report(manager, &whole);
+    if (capacity > 0) {
+        buffer[0] = '\0';
+    }
+    switch (format) {
+    case ACRE_REPORT_JSON:
+        write_json(manager, &text, &whole);
+        break;
+    case ACRE_REPORT_PROMETHEUS:
+        write_prometheus(manager, &text, &whole);
+        break;
+    default:
+        write_text(manager, &text, &whole);
+        break;
+    }
+    return text.length;
+}

@@ -1,0 +1,367 @@
+// Reserving: routing a request to a pool, growing, and what happens before a request fails.
+//
+//   room held?  --- yes ------------------------------------------------> served
+//      | no
+//   forbidden --------------------------------------------------------> PAGE_UPDATE_FORBIDDEN
+//      | may add
+//   soft limit passed by the new page: idle pages of all pools go back
+//   new page  --- the device gives it ----------------------------------> served
+//      | over the pool's cap: the same from the next pool that accepts the size
+//      | out of memory: idle pages of all pools go back; if any did, once more from the top
+//      | still: the caller's callback may free something and ask for one more try
+//      v
+//   the error
+#include "base/error.h"
+#include "base/structs.h"
+#include "base/text.h"
+#include "manager/manager.h"
+
+#include <inttypes.h>
+
+// A request on its way.
+typedef struct request {
+    uint64_t size;
+    uint64_t step; // its offset is a multiple of it
+    uint64_t stream;
+    acre_page_update update;
+    uint32_t tag;
+} request;
+
+static bool may_add(const request *wanted) {
+    return wanted->update != ACRE_PAGES_FORBIDDEN;
+}
+
+// ---- telling -------------------------------------------------------------------------------
+
+static void tell_reserve(acre_manager *manager, const request *wanted, uint32_t slice,
+                         const acre_pool *pool) {
+    acre_event_kind kind = slice != 0 ? ACRE_EVENT_RESERVE : ACRE_EVENT_REFUSE;
+    if (manager->event != NULL && (manager->event_mask & (uint32_t)kind) != 0) {
+        acre_event event = {.struct_size = sizeof event,
+                            .kind = kind,
+                            .allocation = slice,
+                            .tag = wanted->tag,
+                            .size = wanted->size,
+                            .stream = wanted->stream};
+        manager->event(manager->event_context, &event);
+    }
+    if (acre_log_wants(&manager->log, ACRE_LOG_FULL)) {
+        acre_log_write(&manager->log, ACRE_LOG_FULL, "%s %s%s%s",
+                       slice != 0 ? "reserved" : "refused", acre_format_bytes(wanted->size).text,
+                       pool != NULL ? " in pool " : "",
+                       pool != NULL ? acre_pool_kind_name(pool->kind) : "");
+    }
+}
+
+static void log_growth(const acre_manager *manager, const acre_pool *pool) {
+    bool persistent = pool->kind == ACRE_POOL_PERSISTENT;
+    acre_log_write(&manager->log, persistent ? ACRE_LOG_BASIC : ACRE_LOG_FULL,
+                   "new page in pool %s: %" PRIu64 " pages, %s reserved",
+                   acre_pool_kind_name(pool->kind), pool->pages,
+                   acre_format_bytes(pool->usage.reserved).text);
+}
+
+// ---- serving -------------------------------------------------------------------------------
+
+// Gives a live slice its handle and counts it. `padding` is what rounding added to the size.
+static inline acre_handle *hand_out(acre_manager *manager, acre_pool *pool, const request *wanted,
+                                    uint64_t padding, uint32_t name) {
+    uint32_t handle_name;
+    acre_handle *handle = acre_handle_take(manager->home, &handle_name);
+    handle->slice = name;
+    handle->link = wanted->tag;
+    acre_slice *slice = acre_heap_slice(&manager->heap, name);
+    slice->handle = handle_name;
+    slice->live.requested = wanted->size;
+    slice->live.cursor = 0;
+    pool->usage.allocations++;
+    pool->usage.in_use += wanted->size;
+    pool->usage.padding += padding;
+    if (wanted->size > pool->largest_alloc) {
+        pool->largest_alloc = wanted->size;
+    }
+    if (acre_unlikely(manager->told)) {
+        tell_reserve(manager, wanted, name, pool);
+    }
+    return handle;
+}
+
+// A zero-sized allocation has a slice record without a page, which names its pool instead.
+static uint32_t make_nothing(acre_manager *manager, acre_pool *pool) {
+    uint32_t name = acre_slab_take(&manager->heap.slices);
+    *acre_heap_slice(&manager->heap, name) = (acre_slice){.before = pool->index};
+    pool->zero_sized++;
+    return name;
+}
+
+// A new page for the request in one pool.
+static acre_status grow(acre_manager *manager, acre_pool *pool, const request *wanted,
+                        uint64_t padded, uint32_t *slice, acre_error *error) {
+    acre_heap *heap = &manager->heap;
+    bool may_return = wanted->update == ACRE_PAGES_ALLOW;
+    if (may_return && acre_add_saturating(heap->reserved, pool->ops->growth(pool, padded)) >
+                          manager->soft_limit) {
+        acre_manager_give_back(manager);
+    }
+    acre_status status = pool->ops->grow(pool, padded, wanted->step, may_return, slice, error);
+    if (status == ACRE_OK) {
+        log_growth(manager, pool);
+    }
+    return status;
+}
+
+// From one pool alone: persistent or dedicated memory.
+static acre_status serve_from(acre_manager *manager, acre_pool *pool, const request *wanted,
+                              uint32_t *slice, acre_error *error) {
+    if (wanted->size > manager->heap.largest_page) {
+        return acre_error_refuse(error, ACRE_BUFFER_TOO_BIG, wanted->size);
+    }
+    uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
+    // Dedicated memory is new for each request, unless no page may be added.
+    if (pool->kind != ACRE_POOL_DEDICATED || !may_add(wanted)) {
+        *slice = pool->ops->reserve(pool, padded, wanted->step);
+        if (*slice != 0) {
+            return ACRE_OK;
+        }
+    }
+    return may_add(wanted) ? grow(manager, pool, wanted, padded, slice, error)
+                           : acre_error_refuse(error, ACRE_PAGE_UPDATE_FORBIDDEN, wanted->size);
+}
+
+// From the layout: the first pool that accepts the size; a full capped pool spills to the next.
+// `searched` is a pool whose held room was found too small just now, or NULL.
+static acre_status serve_from_layout(acre_manager *manager, const request *wanted,
+                                     const acre_pool *searched, acre_pool **served, uint32_t *slice,
+                                     acre_error *error) {
+    uint32_t refusals = 0;
+    uint64_t first_capacity = 0; // of the first refusal
+    uint64_t first_in_use = 0;
+    acre_status status = ACRE_OK;
+    for (uint32_t i = manager->route[acre_log2(wanted->size)]; i < manager->pool_count; i++) {
+        acre_pool *pool = &manager->pools[i];
+        if (!acre_pool_accepts(pool, wanted->size)) {
+            continue;
+        }
+        uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
+        *served = pool;
+        *slice = pool == searched ? 0 : pool->ops->reserve(pool, padded, wanted->step);
+        if (*slice != 0) {
+            return ACRE_OK;
+        }
+        if (!may_add(wanted)) { // look on only where an allowed request would spill
+            if (acre_pool_is_full_for(pool, padded)) {
+                continue;
+            }
+            break;
+        }
+        if (refusals == 1) {
+            first_capacity = error->capacity;
+            first_in_use = error->in_use;
+        }
+        status = grow(manager, pool, wanted, padded, slice, error);
+        if (status == ACRE_OK) {
+            return ACRE_OK;
+        }
+        refusals++;
+        if (status != ACRE_POOL_CAPACITY_EXCEEDED) {
+            break;
+        }
+    }
+    if (!may_add(wanted)) {
+        return acre_error_refuse(error, ACRE_PAGE_UPDATE_FORBIDDEN, wanted->size);
+    }
+    if (refusals == 0) {
+        return acre_error_refuse(error, ACRE_BUFFER_TOO_BIG, wanted->size);
+    }
+    if (refusals > 1) { // all but the last were at their caps: the first, because of the last
+        error->cause = status;
+        error->cause_capacity = error->capacity;
+        error->capacity = first_capacity;
+        error->in_use = first_in_use;
+        error->status = status = ACRE_POOL_CAPACITY_EXCEEDED;
+    }
+    return status;
+}
+
+// Once through the pools that the mode allows.
+static acre_status serve(acre_manager *manager, const request *wanted, const acre_pool *searched,
+                         acre_pool **served, uint32_t *slice, acre_error *error) {
+    acre_pool *persistent = &manager->persistent;
+    *served = manager->mode == ACRE_MODE_DEDICATED ? &manager->dedicated : persistent;
+    if (wanted->size == 0) {
+        if (manager->mode == ACRE_MODE_AUTO) {
+            *served = &manager->pools[0]; // every pool accepts nothing
+        }
+        *slice = make_nothing(manager, *served);
+        return ACRE_OK;
+    }
+    if (manager->mode != ACRE_MODE_AUTO) {
+        return serve_from(manager, *served, wanted, slice, error);
+    }
+    if (manager->config.persistent_memory == ACRE_PERSISTENT_SIZE_MATCH &&
+        wanted->size <= manager->heap.largest_page &&
+        acre_size_counts_has(persistent->sizes, acre_heap_padded(&manager->heap, wanted->size))) {
+        acre_status status = serve_from(manager, persistent, wanted, slice, error);
+        if (status != ACRE_PAGE_UPDATE_FORBIDDEN) {
+            return status;
+        }
+    }
+    return serve_from_layout(manager, wanted, searched, served, slice, error);
+}
+
+// ---- before failing ------------------------------------------------------------------------
+
+static bool out_of_memory(acre_status status, const acre_error *error) {
+    return status == ACRE_OUT_OF_MEMORY ||
+           (status == ACRE_POOL_CAPACITY_EXCEEDED && error->cause == ACRE_OUT_OF_MEMORY);
+}
+
+static bool prepare(acre_manager *manager) {
+    return acre_slab_prepare(&manager->heap.slices, ACRE_POOL_RECORDS) &&
+           acre_slab_prepare(&manager->home->handles, 1);
+}
+
+// The numbers of an out-of-memory error: what is live, reserved, free and in how large a piece.
+static void describe_memory(acre_manager *manager, acre_error *error) {
+    acre_usage usage = acre_manager_usage(manager);
+    acre_carve_free free_room = acre_manager_free_room(manager);
+    if (error->status == ACRE_OUT_OF_MEMORY) {
+        error->in_use = usage.in_use;
+    }
+    error->reserved = usage.reserved;
+    error->free = free_room.bytes;
+    error->largest_free = free_room.largest;
+}
+
+// Everything but the hit in the first pool: growth, other modes, failing.
+static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
+                                                          const request *wanted,
+                                                          const acre_pool *searched,
+                                                          acre_handle **handle, acre_error *error) {
+    acre_pool *pool = NULL;
+    uint32_t slice = 0;
+    bool may_return = wanted->update == ACRE_PAGES_ALLOW;
+    acre_status status = serve(manager, wanted, searched, &pool, &slice, error);
+    if (acre_unlikely(status != ACRE_OK && out_of_memory(status, error))) {
+        if (may_return && acre_manager_give_back(manager) > 0) {
+            status = serve(manager, wanted, NULL, &pool, &slice, error);
+        }
+        if (out_of_memory(status, error) && manager->out_of_memory != NULL &&
+            manager->out_of_memory(manager->out_of_memory_context, manager, wanted->size)) {
+            acre_manager_take_pending(manager);
+            if (!prepare(manager)) {
+                return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, wanted->size);
+            }
+            if (may_return) {
+                acre_manager_give_back(manager);
+            }
+            status = serve(manager, wanted, NULL, &pool, &slice, error);
+        }
+        if (out_of_memory(status, error)) {
+            describe_memory(manager, error);
+        }
+    }
+    if (status == ACRE_OK) {
+        uint64_t padding = acre_heap_padded(&manager->heap, wanted->size) - wanted->size;
+        *handle = hand_out(manager, pool, wanted, padding, slice);
+        return ACRE_OK;
+    }
+    error->size = status == ACRE_OUT_OF_HOST_MEMORY ? error->size : wanted->size;
+    if (manager->told) {
+        tell_reserve(manager, wanted, 0, NULL);
+    }
+    return status;
+}
+
+// ---- entry ---------------------------------------------------------------------------------
+
+static inline acre_status reserve(acre_manager *manager, const request *wanted,
+                                  acre_handle **handle, acre_error *error) {
+    // All records the request may need, so that nothing fails half-way.
+    if (acre_unlikely(!prepare(manager))) {
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, wanted->size);
+    }
+    if (wanted->update == ACRE_PAGES_ALLOW) {
+        acre_manager_cleanup_due(manager);
+    }
+    if (acre_likely(may_add(wanted))) {
+        manager->heap.reservations++;
+    }
+    const acre_pool *searched = NULL;
+    if (acre_likely(manager->plain && wanted->size != 0)) {
+        uint32_t i = manager->route[acre_log2(wanted->size)];
+        while (i < manager->pool_count && !acre_pool_accepts(&manager->pools[i], wanted->size)) {
+            i++;
+        }
+        if (acre_likely(i < manager->pool_count)) {
+            acre_pool *pool = &manager->pools[i];
+            uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
+            uint32_t slice = pool->ops->reserve(pool, padded, wanted->step);
+            if (acre_likely(slice != 0)) {
+                *handle = hand_out(manager, pool, wanted, padded - wanted->size, slice);
+                return ACRE_OK;
+            }
+            searched = pool;
+        }
+    }
+    return reserve_slow(manager, wanted, searched, handle, error);
+}
+
+acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
+                                 acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    request wanted = {.size = size, .step = manager->heap.alignment, .update = ACRE_PAGES_ALLOW};
+    acre_manager_take_pending(manager);
+    return acre_error_close(error, detail, reserve(manager, &wanted, handle, detail));
+}
+
+// Checks a reservation and makes the request of it.
+static acre_status read_reservation(const acre_manager *manager,
+                                    const acre_reservation *reservation, request *wanted,
+                                    acre_error *error) {
+    const acre_heap *heap = &manager->heap;
+    acre_reservation copy = ACRE_RESERVATION_INIT(0);
+    const acre_reservation *own = reservation;
+    if (acre_unlikely(reservation->struct_size != sizeof *reservation)) {
+        if (!acre_struct_read(&copy, sizeof copy, reservation)) {
+            return acre_error_set(error, ACRE_UNSUPPORTED,
+                                  "the reservation has fields this version does not know");
+        }
+        own = &copy;
+    }
+    if (acre_unlikely((unsigned)own->page_update > ACRE_PAGES_FORBIDDEN)) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "no such page_update: %d",
+                              (int)own->page_update);
+    }
+    wanted->size = own->size;
+    wanted->step = heap->alignment;
+    wanted->stream = own->stream;
+    wanted->update = own->page_update;
+    wanted->tag = own->tag;
+    if (acre_likely(own->alignment <= 1)) {
+        return ACRE_OK;
+    }
+    if (own->alignment > heap->storage->alignment) {
+        acre_error_set(error, ACRE_UNSUPPORTED,
+                       "the alignment is above that of the storage's pages");
+        error->size = own->alignment;
+        error->capacity = heap->storage->alignment;
+        return ACRE_UNSUPPORTED;
+    }
+    wanted->step = acre_lcm(heap->alignment, own->alignment);
+    return ACRE_OK;
+}
+
+acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservation *reservation,
+                                      acre_handle **handle, acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    request wanted;
+    acre_manager_take_pending(manager);
+    acre_status status = read_reservation(manager, reservation, &wanted, detail);
+    if (acre_likely(status == ACRE_OK)) {
+        status = reserve(manager, &wanted, handle, detail);
+    }
+    return acre_error_close(error, detail, status);
+}

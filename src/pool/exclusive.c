@@ -1,0 +1,38 @@
+// Exclusive pools: one page per allocation, of exactly its padded size; reuse takes the smallest
+// free page that fits, the one freed last among equals.
+#include "base/error.h"
+#include "pool/pool.h"
+
+static uint32_t exclusive_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
+    (void)step; // offset 0 is a multiple of anything
+    uint32_t slice = acre_free_index_find(&pool->carve.index, padded);
+    return slice == 0 ? 0 : acre_pool_occupy(pool, slice);
+}
+
+static void exclusive_release(acre_pool *pool, uint32_t slice) {
+    acre_free_index_add(&pool->carve.index, slice);
+    acre_pool_let_go(pool, acre_heap_slice(pool->heap, slice)->page);
+}
+
+static uint64_t exclusive_growth(const acre_pool *pool, uint64_t padded) {
+    (void)pool;
+    return padded;
+}
+
+static acre_status exclusive_grow(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
+                                  uint32_t *slice, acre_error *error) {
+    (void)step;
+    (void)may_return;
+    if (acre_pool_is_full_for(pool, padded)) {
+        return acre_pool_refuse_capacity(pool, padded, error);
+    }
+    uint32_t page;
+    acre_status status = acre_pool_add_page(pool, padded, padded, &page, error);
+    if (status == ACRE_OK) {
+        *slice = acre_pool_occupy(pool, acre_page_at(pool->heap, page)->first);
+    }
+    return status;
+}
+
+const acre_pool_ops acre_exclusive_pool_ops = {exclusive_reserve, exclusive_grow, exclusive_release,
+                                               exclusive_growth};

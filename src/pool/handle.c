@@ -1,0 +1,190 @@
+#include "pool/handle.h"
+
+#include "base/error.h"
+
+#define PENDING_CLOSED UINT32_MAX
+
+typedef struct loose_handle {
+    uint64_t unused;    // puts `handle` 8 behind a multiple of 16
+    acre_handle handle; // its slice: 0 = not bound yet, ACRE_HANDLE_STALE, else 1
+    acre_home *home;    // NULL until bound
+    acre_handle *proxy; // the record it stands for
+    acre_host_hooks hooks;
+} loose_handle;
+
+_Static_assert(offsetof(loose_handle, handle) == 8, "loose handles are told by their address");
+
+static loose_handle *loose_of(const acre_handle *handle) {
+    return (loose_handle *)((uintptr_t)handle - offsetof(loose_handle, handle));
+}
+
+// ---- home ----------------------------------------------------------------------------------
+
+acre_home *acre_home_create(const acre_host *host) {
+    acre_host own = *host;
+    acre_home *home = acre_host_alloc_zeroed(&own, sizeof *home, _Alignof(acre_home));
+    if (home == NULL) {
+        return NULL;
+    }
+    home->host = own;
+    acre_slab_init(&home->handles, &home->host, home, sizeof(acre_handle),
+                   offsetof(acre_handle, link));
+    return home;
+}
+
+static void home_destroy(acre_home *home) {
+    acre_slab_destroy(&home->handles);
+    acre_host host = home->host;
+    acre_host_free(&host, home, sizeof *home, _Alignof(acre_home));
+}
+
+// Counts `change` handles of a home without a manager; the one that reaches 0 frees it. Before
+// acre_home_close has added the handles that are left, the count is below 0.
+static void count_orphans(acre_home *home, int64_t change) {
+    int64_t before = atomic_fetch_add_explicit(&home->orphans, change, memory_order_acq_rel);
+    if (before + change == 0) {
+        home_destroy(home);
+    }
+}
+
+void acre_home_close(acre_home *home) {
+    int64_t left = (int64_t)home->handles.live;
+    uint32_t name = atomic_exchange_explicit(&home->pending, PENDING_CLOSED, memory_order_acq_rel);
+    for (; name != 0; name = acre_handle_at(home, name)->link) {
+        left--; // released while the manager was being destroyed
+    }
+    if (left == 0) {
+        home_destroy(home); // nobody else knows the home
+        return;
+    }
+    count_orphans(home, left);
+}
+
+uint32_t acre_home_take_pending(acre_home *home) {
+    uint32_t newest = atomic_exchange_explicit(&home->pending, 0, memory_order_acquire);
+    uint32_t first = 0;
+    while (newest != 0) { // turn the list round: first pushed first
+        acre_handle *handle = acre_handle_at(home, newest);
+        uint32_t older = handle->link;
+        handle->link = first;
+        first = newest;
+        newest = older;
+    }
+    return first;
+}
+
+// Leaves a record that nothing holds for the manager. Any thread; lock-free. The record is reached
+// by its address: its name could not be looked up while the manager's thread grows the slab.
+static void push(acre_handle *record) {
+    acre_home *home = acre_slab_chunk_of(record)->owner;
+    uint32_t name = acre_handle_name(record);
+    uint32_t head = atomic_load_explicit(&home->pending, memory_order_relaxed);
+    do {
+        if (head == PENDING_CLOSED) {
+            count_orphans(home, -1);
+            return;
+        }
+        record->link = head;
+    } while (!atomic_compare_exchange_weak_explicit(&home->pending, &head, name,
+                                                    memory_order_release, memory_order_relaxed));
+}
+
+// ---- counts --------------------------------------------------------------------------------
+
+static void drop(acre_handle *handle, uint64_t count) {
+    if (atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel) != count) {
+        return;
+    }
+    if (!acre_handle_is_loose(handle)) {
+        push(handle);
+        return;
+    }
+    loose_handle *loose = loose_of(handle);
+    acre_handle *proxy = loose->proxy;
+    acre_host_hooks hooks = loose->hooks;
+    hooks.free(hooks.context, loose, sizeof *loose, 16);
+    if (proxy != NULL) {
+        push(proxy);
+    }
+}
+
+acre_handle *acre_handle_retain(acre_handle *handle) {
+    atomic_fetch_add_explicit(&handle->counts, ACRE_OWNER, memory_order_relaxed);
+    return handle;
+}
+
+void acre_handle_release(acre_handle *handle) {
+    if (handle != NULL) {
+        drop(handle, ACRE_OWNER);
+    }
+}
+
+bool acre_handle_can_mut(const acre_handle *handle) {
+    return (uint32_t)atomic_load_explicit(&handle->counts, memory_order_acquire) == 1;
+}
+
+// A binding is the handle seen through its second count.
+acre_binding *acre_handle_binding(acre_handle *handle) {
+    atomic_fetch_add_explicit(&handle->counts, ACRE_BINDING, memory_order_relaxed);
+    return (acre_binding *)handle;
+}
+
+acre_handle *acre_binding_handle(acre_binding *binding) {
+    return (acre_handle *)binding;
+}
+
+acre_binding *acre_binding_retain(acre_binding *binding) {
+    return acre_handle_binding(acre_binding_handle(binding));
+}
+
+void acre_binding_release(acre_binding *binding) {
+    if (binding != NULL) {
+        drop(acre_binding_handle(binding), ACRE_BINDING);
+    }
+}
+
+// ---- loose handles -------------------------------------------------------------------------
+
+acre_status acre_handle_create(const acre_host_hooks *hooks, acre_handle **handle,
+                               acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    acre_host host;
+    acre_status status = acre_host_init(&host, hooks, detail);
+    if (status != ACRE_OK) {
+        return acre_error_close(error, detail, status);
+    }
+    loose_handle *loose = acre_host_alloc_zeroed(&host, sizeof *loose, 16);
+    if (loose == NULL) {
+        return acre_error_close(error, detail,
+                                acre_error_refuse(detail, ACRE_OUT_OF_HOST_MEMORY, sizeof *loose));
+    }
+    loose->hooks = host.hooks;
+    atomic_store_explicit(&loose->handle.counts, ACRE_OWNER, memory_order_relaxed);
+    *handle = &loose->handle;
+    return ACRE_OK;
+}
+
+acre_handle *acre_handle_record(const acre_home *home, const acre_handle *handle) {
+    if (!acre_handle_is_loose(handle)) {
+        return acre_slab_chunk_of(handle)->owner == home ? (acre_handle *)(uintptr_t)handle : NULL;
+    }
+    const loose_handle *loose = loose_of(handle);
+    return loose->home == home ? loose->proxy : NULL;
+}
+
+bool acre_loose_handle_is_bound(const acre_handle *handle) {
+    return handle->slice != 0;
+}
+
+void acre_loose_handle_bind(acre_handle *handle, acre_home *home, acre_handle *proxy) {
+    loose_handle *loose = loose_of(handle);
+    loose->home = home;
+    loose->proxy = proxy;
+    handle->slice = 1;
+}
+
+void acre_loose_handle_unbind(acre_handle *handle) {
+    loose_of(handle)->proxy = NULL;
+    handle->slice = ACRE_HANDLE_STALE;
+}

@@ -1,0 +1,88 @@
+// Handle records, and the list on which any thread leaves those that nothing holds any more.
+//
+//   any thread                               the manager's thread
+//   last release --push--> pending --take--> free the slice, then the record
+//
+// Records live in the manager's home, which outlives the manager while a handle does. A handle
+// made before there was a manager is loose: a record of its own which, once bound, stands for one
+// of the home (its proxy). The two are told apart by their addresses: records of a slab are at
+// multiples of 16, loose ones 8 behind one.
+#ifndef ACRE_POOL_HANDLE_H
+#define ACRE_POOL_HANDLE_H
+
+#include <acre/handle.h>
+#include <stdatomic.h>
+
+#include "base/slab.h"
+
+#define ACRE_HANDLE_STALE UINT32_MAX
+
+struct acre_handle {
+    _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it
+    uint32_t slice;          // 0 = none yet; ACRE_HANDLE_STALE = given away by a bind
+    uint32_t link;           // with an allocation its tag; else the next unused or pending record
+};
+
+#define ACRE_OWNER   UINT64_C(1)
+#define ACRE_BINDING (UINT64_C(1) << 32)
+
+typedef struct acre_home {
+    acre_host host;
+    acre_slab handles;
+    // Names of handles that nothing holds, newest first; 0 = none, UINT32_MAX = the manager is
+    // gone. On a line of its own, since other threads write it.
+    _Alignas(64) _Atomic uint32_t pending;
+    // After the manager is gone: handles that are left. Releases may count before it is set.
+    _Atomic int64_t orphans;
+} acre_home;
+
+// => NULL when the hooks have no memory. The home takes over `host`.
+acre_home *acre_home_create(const acre_host *host);
+
+// The manager is gone: from now on handles are only counted, and the last one frees the home. No
+// record is pending that the caller did not take.
+void acre_home_close(acre_home *home);
+
+// Takes what is pending. => the first name in the order pushed; the link of each is the next.
+uint32_t acre_home_take_pending(acre_home *home);
+
+static inline bool acre_home_has_pending(acre_home *home) {
+    return atomic_load_explicit(&home->pending, memory_order_relaxed) != 0;
+}
+
+static inline acre_handle *acre_handle_at(const acre_home *home, uint32_t name) {
+    return acre_slab_at(&home->handles, name);
+}
+
+static inline uint32_t acre_handle_name(const acre_handle *record) {
+    return acre_slab_name(record);
+}
+
+static inline bool acre_handle_is_loose(const acre_handle *handle) {
+    return ((uintptr_t)handle & 8) != 0;
+}
+
+// => a record of `home` with one owner and no allocation; a record was prepared.
+static inline acre_handle *acre_handle_take(acre_home *home, uint32_t *name) {
+    *name = acre_slab_take(&home->handles);
+    acre_handle *handle = acre_handle_at(home, *name);
+    atomic_store_explicit(&handle->counts, ACRE_OWNER, memory_order_relaxed);
+    handle->slice = 0;
+    handle->link = 0;
+    return handle;
+}
+
+// => the record of `home` behind a handle, its proxy for a loose one; NULL when the handle is
+// uninitialised and loose, or of another home.
+acre_handle *acre_handle_record(const acre_home *home, const acre_handle *handle);
+
+// Whether a loose handle was bound before.
+bool acre_loose_handle_is_bound(const acre_handle *handle);
+
+// Makes a loose handle stand for a record of `home`.
+void acre_loose_handle_bind(acre_handle *handle, acre_home *home, acre_handle *proxy);
+
+// Takes its record away from a loose handle, which becomes stale.
+void acre_loose_handle_unbind(acre_handle *handle);
+
+#endif

@@ -1,0 +1,127 @@
+// Pools: pages managed by one policy. The policies differ in four operations; pages, idling and
+// counters are common.
+#ifndef ACRE_POOL_POOL_H
+#define ACRE_POOL_POOL_H
+
+#include <acre/layout.h>
+#include <acre/report.h>
+
+#include "carve/carve.h"
+#include "pool/page.h"
+#include "pool/size_counts.h"
+
+// Slice records that one reservation may need: a new page's and those of the cut.
+#define ACRE_POOL_RECORDS (ACRE_CARVE_RECORDS + 1u)
+
+typedef struct acre_pool_ops {
+    // => a live slice of `padded` bytes (or of a whole page that has them) at a multiple of `step`
+    // in the room held; 0 = no free slice of the pool fits. ACRE_POOL_RECORDS were prepared.
+    uint32_t (*reserve)(acre_pool *pool, uint64_t padded, uint64_t step);
+    // The same from a new page, after `reserve` found no room. With `may_return` pages may go
+    // back before. => POOL_CAPACITY_EXCEEDED, OUT_OF_MEMORY and what else the storage says; then
+    // nothing was added.
+    acre_status (*grow)(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
+                        uint32_t *slice, acre_error *error);
+    // Frees a live slice. Never fails.
+    void (*release)(acre_pool *pool, uint32_t slice);
+    // Bytes of the page that `grow` would ask for first.
+    uint64_t (*growth)(const acre_pool *pool, uint64_t padded);
+} acre_pool_ops;
+
+struct acre_pool {
+    const acre_pool_ops *ops;
+    acre_heap *heap;
+    // Acceptance: size <= accept_max, or near_low <= size <= near_high.
+    uint64_t accept_max;
+    uint64_t near_low;
+    uint64_t near_high;
+    acre_carve carve;
+    acre_usage usage;
+    uint64_t zero_sized; // live allocations without a page
+    uint64_t largest_alloc;
+    uint64_t pages;
+    uint64_t pages_peak;
+    uint64_t bytes_peak;
+    uint64_t idle_pages;       // with no live slice
+    uint64_t checks;           // periodic looks at the idle pages so far
+    uint64_t next_check;       // counted reservations at which the next is due
+    uint64_t page_size;        // sliced: of a full page, shrunk by the cap
+    acre_pool_options options; // as given, rounded up to the alignment
+    acre_pool_kind kind;
+    uint32_t index; // as in acre/report.h
+    uint32_t held_first, held_last;
+    uint32_t idle_first, idle_last;
+    acre_size_counts *sizes; // of the pages held; NULL = nobody asks
+    uint32_t *order;         // exact.c: idle pages by age, a heap
+    uint32_t order_count, order_capacity;
+};
+
+// Makes a pool of the options' kind. => INVALID_ARGUMENT names pool and option. It holds no host
+// memory until it gets a page.
+acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
+                           const acre_pool_options *options, acre_error *error);
+
+// Gives every page back and frees the pool's host memory, whatever lives there.
+void acre_pool_destroy(acre_pool *pool);
+
+static inline bool acre_pool_accepts(const acre_pool *pool, uint64_t size) {
+    return size <= pool->accept_max || (size >= pool->near_low && size <= pool->near_high);
+}
+
+// Periodic: pages that idled long enough go back, if a check is due. Explicit: all idle pages.
+// => how many went back.
+uint64_t acre_pool_cleanup(acre_pool *pool, bool explicit_cleanup);
+
+static inline bool acre_pool_is_capped(const acre_pool *pool) {
+    return pool->options.max_pool_size != ACRE_UNSET;
+}
+
+// Whether a page of `bytes` would pass the cap.
+static inline bool acre_pool_over_cap(const acre_pool *pool, uint64_t bytes) {
+    uint64_t cap = pool->options.max_pool_size;
+    return cap != ACRE_UNSET && (bytes > cap || pool->usage.reserved > cap - bytes);
+}
+
+// Whether the pool cannot add the page that a request would need.
+bool acre_pool_is_full_for(const acre_pool *pool, uint64_t padded);
+
+void acre_pool_report_fill(const acre_pool *pool, acre_pool_report *report);
+
+// ---- for the policies ----------------------------------------------------------------------
+
+// A new page, all free and idle. `smallest` is the least size a slice of it may have.
+// => OUT_OF_MEMORY and what else the storage says, OUT_OF_HOST_MEMORY; nothing was added.
+acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest, uint32_t *page,
+                               acre_error *error);
+
+// Gives an idle page back to the storage.
+void acre_pool_return_page(acre_pool *pool, uint32_t page);
+
+// => POOL_CAPACITY_EXCEEDED with the numbers.
+acre_status acre_pool_refuse_capacity(const acre_pool *pool, uint64_t padded, acre_error *error);
+
+// Makes the free slice that covers a whole page live. => it
+uint32_t acre_pool_occupy(acre_pool *pool, uint32_t slice);
+
+void acre_pool_page_idles(acre_pool *pool, uint32_t page);
+
+// Counts a slice that a page begins or ceases to hold.
+static inline void acre_pool_hold(acre_pool *pool, uint32_t name) {
+    acre_page *page = acre_page_at(pool->heap, name);
+    if (page->live++ == 0) {
+        page->busy_at = pool->checks;
+        pool->idle_pages--;
+    }
+}
+
+static inline void acre_pool_let_go(acre_pool *pool, uint32_t name) {
+    if (--acre_page_at(pool->heap, name)->live == 0) {
+        acre_pool_page_idles(pool, name);
+    }
+}
+
+extern const acre_pool_ops acre_sliced_pool_ops;
+extern const acre_pool_ops acre_exclusive_pool_ops;
+extern const acre_pool_ops acre_exact_pool_ops;
+
+#endif

@@ -1,0 +1,46 @@
+// Sliced pools: pages of one size carved into slices.
+//
+// A page is added when no free slice fits. Exact pages (exact_large_slices) are for requests that
+// would strand most of a full page, and for devices that have no room for a full one.
+#include "base/error.h"
+#include "pool/pool.h"
+
+static uint32_t sliced_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
+    uint32_t slice = acre_carve_take(&pool->carve, padded, step);
+    if (slice != 0) {
+        acre_pool_hold(pool, acre_heap_slice(pool->heap, slice)->page);
+    }
+    return slice;
+}
+
+static void sliced_release(acre_pool *pool, uint32_t slice) {
+    uint32_t page = acre_heap_slice(pool->heap, slice)->page;
+    acre_carve_give(&pool->carve, slice);
+    acre_pool_let_go(pool, page);
+}
+
+static uint64_t sliced_growth(const acre_pool *pool, uint64_t padded) {
+    bool exact = pool->options.exact_large_slices && padded > pool->page_size / 4;
+    return exact ? padded : pool->page_size;
+}
+
+static acre_status sliced_grow(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
+                               uint32_t *slice, acre_error *error) {
+    (void)may_return;
+    uint64_t size = sliced_growth(pool, padded);
+    if (acre_pool_is_full_for(pool, padded)) {
+        return acre_pool_refuse_capacity(pool, padded, error);
+    }
+    uint32_t page;
+    acre_status status = acre_pool_add_page(pool, size, pool->heap->alignment, &page, error);
+    if (status == ACRE_OUT_OF_MEMORY && pool->options.exact_large_slices && size != padded) {
+        status = acre_pool_add_page(pool, padded, pool->heap->alignment, &page, error);
+    }
+    if (status == ACRE_OK) {
+        *slice = sliced_reserve(pool, padded, step); // the new page holds it, at its start
+    }
+    return status;
+}
+
+const acre_pool_ops acre_sliced_pool_ops = {sliced_reserve, sliced_grow, sliced_release,
+                                            sliced_growth};

@@ -1,0 +1,204 @@
+// Simulated storage: a device that is only bookkeeping. Pages are counted, limits enforced, and
+// failures scripted; no byte exists.
+#include "storage/storage.h"
+
+#include "base/bits.h"
+#include "base/error.h"
+#include "base/slab.h"
+#include "base/structs.h"
+
+#include <string.h>
+
+#define CALL_KINDS 2
+
+typedef struct simulated_page {
+    uint64_t size;
+    uint32_t next; // in the slab's list of unused records, or of frees put off
+    uint32_t unused;
+} simulated_page;
+
+typedef struct call_script {
+    uint64_t calls;
+    uint64_t fail_at; // number of the call that fails; 0 = none
+    bool and_after;
+} call_script;
+
+typedef struct simulated_storage {
+    acre_host host;
+    acre_simulated_storage_params params;
+    acre_slab pages;
+    uint32_t deferred; // frees put off until flush
+    uint64_t bytes;
+    call_script scripts[CALL_KINDS];
+} simulated_storage;
+
+static simulated_page *page_at(const simulated_storage *own, uint32_t name) {
+    return acre_slab_at(&own->pages, name);
+}
+
+// Counts a call; => whether the script says it fails.
+static bool scripted_failure(call_script *script) {
+    script->calls++;
+    return script->fail_at != 0 && (script->calls == script->fail_at ||
+                                    (script->and_after && script->calls > script->fail_at));
+}
+
+static acre_status simulated_alloc(void *context, uint64_t size, uint64_t *id, acre_error *error) {
+    simulated_storage *own = context;
+    if (scripted_failure(&own->scripts[ACRE_SIMULATED_ALLOC])) {
+        return acre_error_native(error, ACRE_OUT_OF_MEMORY, size, -1, "scripted failure");
+    }
+    uint64_t largest = own->params.largest_allocation;
+    uint64_t total = own->params.total_memory;
+    bool too_large = largest != 0 && size > largest;
+    if (too_large || (total != 0 && size > total - acre_min(own->bytes, total)) ||
+        size > UINT64_MAX - own->bytes) {
+        acre_error_native(error, ACRE_OUT_OF_MEMORY, size, 0, "");
+        error->capacity = too_large ? largest : total;
+        return ACRE_OUT_OF_MEMORY;
+    }
+    if (!acre_slab_prepare(&own->pages, 1)) {
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof(simulated_page));
+    }
+    uint32_t name = acre_slab_take(&own->pages);
+    page_at(own, name)->size = size;
+    own->bytes += size;
+    *id = name;
+    return ACRE_OK;
+}
+
+static void free_page(simulated_storage *own, uint32_t name) {
+    own->bytes -= page_at(own, name)->size;
+    acre_slab_give(&own->pages, name);
+}
+
+static void simulated_dealloc(void *context, uint64_t id) {
+    simulated_storage *own = context;
+    uint32_t name = (uint32_t)id;
+    if (own->params.deferred_frees) {
+        page_at(own, name)->next = own->deferred;
+        own->deferred = name;
+    } else {
+        free_page(own, name);
+    }
+}
+
+static void simulated_flush(void *context) {
+    simulated_storage *own = context;
+    while (own->deferred != 0) {
+        uint32_t name = own->deferred;
+        own->deferred = page_at(own, name)->next;
+        free_page(own, name);
+    }
+}
+
+static acre_status simulated_resource(void *context, uint64_t id, uint64_t offset, uint64_t size,
+                                      acre_resource *resource, acre_error *error) {
+    simulated_storage *own = context;
+    if (scripted_failure(&own->scripts[ACRE_SIMULATED_RESOURCE])) {
+        return acre_error_native(error, ACRE_BACKEND_ERROR, size, -1, "scripted failure");
+    }
+    resource->kind = ACRE_RESOURCE_SIMULATED;
+    resource->size = size;
+    resource->as.simulated.page = id;
+    resource->as.simulated.offset = offset;
+    return ACRE_OK;
+}
+
+static uint64_t simulated_alignment(void *context) {
+    return ((const simulated_storage *)context)->params.alignment;
+}
+
+static uint64_t simulated_bytes_allocated(void *context) {
+    return ((const simulated_storage *)context)->bytes;
+}
+
+static void simulated_limits(void *context, acre_storage_limits *limits) {
+    const simulated_storage *own = context;
+    limits->total_memory = own->params.total_memory;
+    limits->largest_allocation = own->params.largest_allocation;
+    limits->slice_alignment = own->params.slice_alignment;
+    limits->no_sub_slices = own->params.no_sub_slices;
+}
+
+static void simulated_destroy(void *context) {
+    simulated_storage *own = context;
+    acre_slab_destroy(&own->pages);
+    acre_host host = own->host;
+    acre_host_free(&host, own, sizeof *own, _Alignof(simulated_storage));
+}
+
+static acre_status create(const acre_simulated_storage_params *params, const acre_host_hooks *hooks,
+                          acre_storage **storage, acre_error *error) {
+    acre_simulated_storage_params own = ACRE_SIMULATED_STORAGE_PARAMS_INIT;
+    if (params != NULL && !acre_struct_read(&own, sizeof own, params)) {
+        return acre_error_set(error, ACRE_UNSUPPORTED,
+                              "the simulated storage has parameters this version does not know");
+    }
+    own.alignment = own.alignment == 0 ? UINT64_C(2) << 20 : own.alignment;
+    own.slice_alignment = own.slice_alignment == 0 ? 256 : own.slice_alignment;
+    acre_host host;
+    acre_status status = acre_host_init(&host, hooks, error);
+    if (status != ACRE_OK) {
+        return status;
+    }
+    simulated_storage *made =
+        acre_host_alloc_zeroed(&host, sizeof *made, _Alignof(simulated_storage));
+    if (made == NULL) {
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *made);
+    }
+    made->host = host;
+    made->params = own;
+    acre_slab_init(&made->pages, &made->host, made, sizeof(simulated_page),
+                   offsetof(simulated_page, next));
+    acre_storage_ops ops = ACRE_STORAGE_OPS_INIT;
+    ops.alloc = simulated_alloc;
+    ops.dealloc = simulated_dealloc;
+    ops.flush = simulated_flush;
+    ops.resource = simulated_resource;
+    ops.alignment = simulated_alignment;
+    ops.bytes_allocated = simulated_bytes_allocated;
+    ops.limits = simulated_limits;
+    ops.destroy = simulated_destroy;
+    status = acre_storage_create("simulated", &ops, made, hooks, storage, error);
+    if (status != ACRE_OK) {
+        simulated_destroy(made);
+    }
+    return status;
+}
+
+acre_status acre_storage_simulated_create(const acre_simulated_storage_params *params,
+                                          const acre_host_hooks *hooks, acre_storage **storage,
+                                          acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    return acre_error_close(error, detail, create(params, hooks, storage, detail));
+}
+
+// => the simulated device behind a storage, NULL when it is of another kind.
+static simulated_storage *simulated_of(const acre_storage *storage) {
+    return storage->ops.alloc == simulated_alloc ? storage->context : NULL;
+}
+
+uint64_t acre_storage_simulated_calls(const acre_storage *storage, acre_simulated_call call) {
+    const simulated_storage *own = simulated_of(storage);
+    return own == NULL || (unsigned)call >= CALL_KINDS ? 0 : own->scripts[call].calls;
+}
+
+acre_status acre_storage_simulated_fail(acre_storage *storage, acre_simulated_call call,
+                                        uint64_t nth, bool and_after, acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    simulated_storage *own = simulated_of(storage);
+    if (own == NULL || (unsigned)call >= CALL_KINDS) {
+        return acre_error_close(
+            error, detail,
+            acre_error_set(detail, ACRE_INVALID_ARGUMENT, "%s",
+                           own == NULL ? "failures are scripted on simulated storages only"
+                                       : "no such simulated call"));
+    }
+    call_script *script = &own->scripts[call];
+    script->fail_at = nth == 0 ? 0 : acre_add_saturating(script->calls, nth);
+    script->and_after = and_after;
+    return ACRE_OK;
+}

@@ -1,0 +1,27 @@
+// What the pools see of a storage: checked operations, counted.
+#ifndef ACRE_STORAGE_STORAGE_H
+#define ACRE_STORAGE_STORAGE_H
+
+#include <acre/storage.h>
+
+#include "base/host.h"
+
+struct acre_storage {
+    acre_storage_ops ops;
+    void *context;
+    acre_host host;
+    acre_storage_limits limits;
+    uint64_t alignment; // of every page
+    acre_storage_stats stats;
+    char name[32];
+};
+
+// One page of `size` > 0 bytes. => OK, or what the back end says with its own code and text.
+acre_status acre_storage_alloc(acre_storage *storage, uint64_t size, uint64_t *id,
+                               acre_error *error);
+void acre_storage_dealloc(acre_storage *storage, uint64_t id);
+void acre_storage_flush(acre_storage *storage);
+acre_status acre_storage_resource(acre_storage *storage, uint64_t id, uint64_t offset,
+                                  uint64_t size, acre_resource *resource, acre_error *error);
+
+#endif
