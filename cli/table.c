@@ -12,9 +12,11 @@ static void write_caption(const replay_row *row, const replay_request *request,
            facts->events, request->passes, request->passes == 1 ? "pass" : "passes", row->device,
            size_format(request->limits.memory).text);
     if (facts->failures > 0)
-        printf("%" PRIu64 " recorded failures are not replayed\n", facts->failures);
+        printf("%" PRIu64 " recorded %s not replayed\n", facts->failures,
+               facts->failures == 1 ? "failure is" : "failures are");
     if (facts->skipped > 0)
-        printf("%" PRIu64 " bad lines were skipped\n", facts->skipped);
+        printf("%" PRIu64 " bad %s skipped\n", facts->skipped,
+               facts->skipped == 1 ? "line was" : "lines were");
 }
 
 static void write_heading(void) {
@@ -50,10 +52,11 @@ static void write_row(const replay_row *row) {
     }
     uint64_t calls = result->device_allocs + result->device_refused + result->device_frees;
     double ratio = replay_ratio(result);
+    int digits = ratio < 9.9995 ? 3 : ratio < 99.995 ? 2 : ratio < 999.95 ? 1 : 0;
     printf("%-10s %8s %8s %5.*f %8s %7" PRIu64 " %7" PRIu64 " %6s %6s %6" PRIu64 "\n", row->layout,
            size_format(result->peak_reserved_bytes).text, size_format(result->peak_live_bytes).text,
-           ratio < 9.9995 ? 3 : 2, ratio, size_format(result->padding_bytes_at_peak).text,
-           result->pages_peak, calls, format_time(result->ns_per_event_first).text,
+           digits, ratio, size_format(result->padding_bytes_at_peak).text, result->pages_peak,
+           calls, format_time(result->ns_per_event_first).text,
            format_time(result->ns_per_event_warm).text, result->failed);
 }
 
