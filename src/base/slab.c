@@ -3,14 +3,12 @@
 #include <assert.h>
 #include <string.h>
 
-void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record_size,
-                    size_t link_offset) {
-    assert(record_size % 16 == 0 && record_size <= 1024 && link_offset + 4 <= record_size);
+void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record_size) {
+    assert(record_size % 16 == 0 && record_size >= 16 && record_size <= 1024);
     memset(slab, 0, sizeof *slab);
     slab->host = host;
     slab->owner = owner;
     slab->record_units = (uint32_t)(record_size / 16);
-    slab->link_offset = (uint32_t)link_offset;
 }
 
 void acre_slab_destroy(acre_slab *slab) {
@@ -26,12 +24,10 @@ void acre_slab_destroy(acre_slab *slab) {
 // Records never used stay on offer: those of the old chunk go to the free list, newest last, so
 // that names are still taken in address order.
 static void keep_fresh(acre_slab *slab) {
-    while (slab->fresh_count > 0) {
-        slab->fresh_count--;
-        uint32_t name = slab->fresh + slab->fresh_count * slab->record_units;
-        *acre_slab_link(slab, name) = slab->free_head;
-        slab->free_head = name;
-        slab->free_count++;
+    while (slab->fresh_end != slab->fresh) {
+        slab->fresh_end -= slab->record_units;
+        *acre_slab_link(slab, slab->fresh_end) = slab->free_head;
+        slab->free_head = slab->fresh_end;
     }
 }
 
@@ -53,8 +49,10 @@ bool acre_slab_add_chunk(acre_slab *slab) {
     chunk->base = slab->chunk_count << 12;
     slab->chunks[slab->chunk_count++] = chunk;
     // The header keeps every name of a record above its chunk's base, so that none is 0.
+    uint32_t records = (uint32_t)((ACRE_SLAB_CHUNK_SIZE - sizeof *chunk) / 16) / slab->record_units;
     slab->fresh = chunk->base + (uint32_t)(sizeof *chunk / 16);
-    slab->fresh_count =
-        (uint32_t)((ACRE_SLAB_CHUNK_SIZE - sizeof *chunk) / 16) / slab->record_units;
+    slab->fresh_end = slab->fresh + records * slab->record_units;
+    slab->available += records;
+    slab->capacity += records;
     return true;
 }

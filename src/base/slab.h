@@ -26,23 +26,21 @@ typedef struct acre_slab_chunk {
 
 typedef struct acre_slab {
     acre_slab_chunk **chunks;
-    uint32_t free_head;  // freed records, newest first
-    uint32_t fresh;      // name of the next record never used, while fresh_count > 0
-    uint32_t free_count; // freed records
-    uint32_t fresh_count;
-    uint32_t link_offset; // where a record that is not in use keeps the next one's name
+    uint32_t free_head; // freed records, newest first; 0 = only fresh ones are left
+    uint32_t fresh;     // name of the next record never used
+    uint32_t available; // freed and fresh ones
     uint32_t record_units;
-    uint64_t live;
+    uint32_t fresh_end; // name behind the last fresh record
+    uint64_t capacity;  // records of all chunks
     uint32_t chunk_count;
     uint32_t chunk_capacity;
     acre_host *host;
     void *owner;
 } acre_slab;
 
-// An empty slab. record_size is a multiple of 16 and at most 1 KiB; link_offset is that of a
-// uint32_t in the record.
-void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record_size,
-                    size_t link_offset);
+// An empty slab. record_size is a multiple of 16 and at most 1 KiB. A record that is not in use
+// keeps the next one's name in its bytes 12 to 15.
+void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record_size);
 
 // Frees all chunks, whatever is in use.
 void acre_slab_destroy(acre_slab *slab);
@@ -52,7 +50,7 @@ bool acre_slab_add_chunk(acre_slab *slab);
 
 // Makes sure that the next `count` calls of acre_slab_take succeed. => false: no host memory.
 static inline bool acre_slab_prepare(acre_slab *slab, uint32_t count) {
-    while (acre_unlikely(slab->free_count + slab->fresh_count < count)) {
+    while (acre_unlikely(slab->available < count)) {
         if (!acre_slab_add_chunk(slab)) {
             return false;
         }
@@ -66,30 +64,31 @@ static inline void *acre_slab_at(const acre_slab *slab, uint32_t name) {
 }
 
 static inline uint32_t *acre_slab_link(const acre_slab *slab, uint32_t name) {
-    return (uint32_t *)(void *)((char *)acre_slab_at(slab, name) + slab->link_offset);
+    return (uint32_t *)acre_slab_at(slab, name) + 3;
 }
 
 // => the name of a record whose content is whatever it was; acre_slab_prepare came before.
 static inline uint32_t acre_slab_take(acre_slab *slab) {
-    slab->live++;
-    uint32_t name;
-    if (acre_likely(slab->free_count > 0)) {
-        name = slab->free_head;
+    uint32_t name = slab->free_head;
+    if (acre_likely(name != 0)) {
         slab->free_head = *acre_slab_link(slab, name);
-        slab->free_count--;
     } else {
         name = slab->fresh;
         slab->fresh += slab->record_units;
-        slab->fresh_count--;
     }
+    slab->available--;
     return name;
 }
 
 static inline void acre_slab_give(acre_slab *slab, uint32_t name) {
     *acre_slab_link(slab, name) = slab->free_head;
     slab->free_head = name;
-    slab->free_count++;
-    slab->live--;
+    slab->available++;
+}
+
+// Records in use.
+static inline uint64_t acre_slab_live(const acre_slab *slab) {
+    return slab->capacity - slab->available;
 }
 
 // The header of the chunk that a record lies in.

@@ -83,26 +83,11 @@ static uint32_t cut(acre_carve *carve, uint32_t name, uint64_t size) {
     return rest;
 }
 
-uint32_t acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
-    bool aligned = step != carve->unit; // else every offset will do
-    if (carve->recent != 0) {
-        uint32_t recent = carve->recent;
-        acre_slice *slice = acre_slice_at(carve->slices, recent);
-        if (acre_likely(slice->size == size && (!aligned || slice->offset % step == 0))) {
-            carve->recent = 0;
-            slice->state = ACRE_SLICE_LIVE;
-            return recent;
-        }
-        acre_carve_settle_recent(carve);
-    }
-    uint32_t name = aligned ? acre_free_index_find_aligned(&carve->index, size, step, carve->unit)
-                            : acre_free_index_find(&carve->index, size);
-    if (name == 0) {
-        return 0;
-    }
+// Takes a run out of the index and cuts it to size.
+static acre_run take_found(acre_carve *carve, uint32_t name, uint64_t size, uint64_t step) {
     acre_free_index_remove(&carve->index, name);
     acre_slice *slice = acre_slice_at(carve->slices, name);
-    if (aligned && slice->offset % step != 0) { // what is skipped stays free
+    if (step != carve->unit && slice->offset % step != 0) { // what is skipped stays free
         uint32_t gap = name;
         name = cut(carve, gap, step - slice->offset % step);
         acre_free_index_add(&carve->index, gap);
@@ -112,7 +97,24 @@ uint32_t acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
         acre_free_index_add(&carve->index, cut(carve, name, size));
     }
     slice->state = ACRE_SLICE_LIVE;
-    return name;
+    return (acre_run){slice, name};
+}
+
+acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
+    bool aligned = step != carve->unit; // else every offset will do
+    if (carve->recent != 0) {
+        acre_run recent = {acre_slice_at(carve->slices, carve->recent), carve->recent};
+        if (acre_likely(recent.slice->size == size &&
+                        (!aligned || recent.slice->offset % step == 0))) {
+            carve->recent = 0;
+            recent.slice->state = ACRE_SLICE_LIVE;
+            return recent;
+        }
+        acre_carve_settle_recent(carve);
+    }
+    uint32_t name = aligned ? acre_free_index_find_aligned(&carve->index, size, step, carve->unit)
+                            : acre_free_index_find(&carve->index, size);
+    return name == 0 ? (acre_run){NULL, 0} : take_found(carve, name, size, step);
 }
 
 acre_carve_free acre_carve_get_free(const acre_carve *carve) {

@@ -39,17 +39,17 @@ void acre_carve_remove_page(acre_carve *carve, uint32_t first);
 // Merges the recent run with its neighbours and enters it into the index.
 void acre_carve_settle_recent(acre_carve *carve);
 
-// => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; 0 = no
-// run holds it. ACRE_CARVE_RECORDS slice records were prepared.
-uint32_t acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step);
+// => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; none when
+// no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
+acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step);
 
 // Gives a live run back.
-static inline void acre_carve_give(acre_carve *carve, uint32_t name) {
+static inline void acre_carve_give(acre_carve *carve, acre_run run) {
     if (carve->recent != 0) {
         acre_carve_settle_recent(carve);
     }
-    acre_slice_at(carve->slices, name)->state = ACRE_SLICE_RECENT;
-    carve->recent = name;
+    run.slice->state = ACRE_SLICE_RECENT;
+    carve->recent = run.name;
 }
 
 // What is free, the recent run counted as if it had merged.

@@ -44,6 +44,12 @@ typedef struct acre_slice {
 
 _Static_assert(sizeof(acre_slice) == 48, "slice records are 48 bytes");
 
+// A slice with its name: found together, passed together.
+typedef struct acre_run {
+    acre_slice *slice; // NULL = none
+    uint32_t name;
+} acre_run;
+
 #define ACRE_MAX_PAGES ((UINT32_C(1) << 30) - 1)
 
 static inline acre_slice *acre_slice_at(const acre_slab *slices, uint32_t name) {

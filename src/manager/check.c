@@ -124,7 +124,8 @@ static acre_status check(acre_manager *manager, acre_error *error) {
         reserved += pool->usage.reserved;
     }
     const acre_heap *heap = &manager->heap;
-    if (records != heap->slices.live || pages != heap->pages.live || reserved != heap->reserved) {
+    if (records != acre_slab_live(&heap->slices) || pages != acre_slab_live(&heap->pages) ||
+        reserved != heap->reserved) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT,
                               "records are held that no pool knows, or the reverse");
     }

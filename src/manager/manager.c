@@ -82,9 +82,8 @@ static void init(acre_manager *manager, acre_storage *storage,
     heap->host = acre_manager_host(manager);
     heap->storage = storage;
     heap->hard_limit = options->hard_limit == 0 ? UINT64_MAX : options->hard_limit;
-    acre_slab_init(&heap->slices, heap->host, manager, sizeof(acre_slice),
-                   offsetof(acre_slice, before));
-    acre_slab_init(&heap->pages, heap->host, manager, sizeof(acre_page), offsetof(acre_page, next));
+    acre_slab_init(&heap->slices, heap->host, manager, sizeof(acre_slice));
+    acre_slab_init(&heap->pages, heap->host, manager, sizeof(acre_page));
     measure_device(manager, options);
     manager->soft_limit = options->soft_limit == 0 ? UINT64_MAX : options->soft_limit;
     manager->out_of_memory = options->out_of_memory;

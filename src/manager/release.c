@@ -15,15 +15,16 @@ static void tell_free(const acre_manager *manager, uint32_t slice, uint64_t size
 // Frees the allocation in a live slice.
 static inline void free_slice(acre_manager *manager, uint32_t name) {
     acre_heap *heap = &manager->heap;
-    const acre_slice *slice = acre_heap_slice(heap, name);
+    acre_slice *slice = acre_heap_slice(heap, name);
     uint64_t size = slice->live.requested;
     if (acre_unlikely(manager->told)) {
         tell_free(manager, name, size);
     }
     acre_pool *pool;
     if (acre_likely(size != 0)) {
-        pool = acre_page_at(heap, slice->page)->pool;
-        pool->ops->release(pool, name);
+        acre_page *page = acre_page_at(heap, slice->page);
+        pool = page->pool;
+        pool->ops->release(pool, page, (acre_run){slice, name});
         pool->usage.in_use -= size;
         pool->usage.padding -= acre_heap_padded(heap, size) - size;
     } else {

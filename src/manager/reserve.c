@@ -65,15 +65,14 @@ static void log_growth(const acre_manager *manager, const acre_pool *pool) {
 
 // Gives a live slice its handle and counts it. `padding` is what rounding added to the size.
 static inline acre_handle *hand_out(acre_manager *manager, acre_pool *pool, const request *wanted,
-                                    uint64_t padding, uint32_t name) {
+                                    uint64_t padding, acre_run run) {
     uint32_t handle_name;
     acre_handle *handle = acre_handle_take(manager->home, &handle_name);
-    handle->slice = name;
+    handle->slice = run.name;
     handle->link = wanted->tag;
-    acre_slice *slice = acre_heap_slice(&manager->heap, name);
-    slice->handle = handle_name;
-    slice->live.requested = wanted->size;
-    slice->live.cursor = 0;
+    run.slice->handle = handle_name;
+    run.slice->live.requested = wanted->size;
+    run.slice->live.cursor = 0;
     pool->usage.allocations++;
     pool->usage.in_use += wanted->size;
     pool->usage.padding += padding;
@@ -81,29 +80,30 @@ static inline acre_handle *hand_out(acre_manager *manager, acre_pool *pool, cons
         pool->largest_alloc = wanted->size;
     }
     if (acre_unlikely(manager->told)) {
-        tell_reserve(manager, wanted, name, pool);
+        tell_reserve(manager, wanted, run.name, pool);
     }
     return handle;
 }
 
 // A zero-sized allocation has a slice record without a page, which names its pool instead.
-static uint32_t make_nothing(acre_manager *manager, acre_pool *pool) {
+static acre_run make_nothing(acre_manager *manager, acre_pool *pool) {
     uint32_t name = acre_slab_take(&manager->heap.slices);
-    *acre_heap_slice(&manager->heap, name) = (acre_slice){.before = pool->index};
+    acre_slice *slice = acre_heap_slice(&manager->heap, name);
+    *slice = (acre_slice){.before = pool->index};
     pool->zero_sized++;
-    return name;
+    return (acre_run){slice, name};
 }
 
 // A new page for the request in one pool.
 static acre_status grow(acre_manager *manager, acre_pool *pool, const request *wanted,
-                        uint64_t padded, uint32_t *slice, acre_error *error) {
+                        uint64_t padded, acre_run *run, acre_error *error) {
     acre_heap *heap = &manager->heap;
     bool may_return = wanted->update == ACRE_PAGES_ALLOW;
     if (may_return && acre_add_saturating(heap->reserved, pool->ops->growth(pool, padded)) >
                           manager->soft_limit) {
         acre_manager_give_back(manager);
     }
-    acre_status status = pool->ops->grow(pool, padded, wanted->step, may_return, slice, error);
+    acre_status status = pool->ops->grow(pool, padded, wanted->step, may_return, run, error);
     if (status == ACRE_OK) {
         log_growth(manager, pool);
     }
@@ -112,26 +112,26 @@ static acre_status grow(acre_manager *manager, acre_pool *pool, const request *w
 
 // From one pool alone: persistent or dedicated memory.
 static acre_status serve_from(acre_manager *manager, acre_pool *pool, const request *wanted,
-                              uint32_t *slice, acre_error *error) {
+                              acre_run *run, acre_error *error) {
     if (wanted->size > manager->heap.largest_page) {
         return acre_error_refuse(error, ACRE_BUFFER_TOO_BIG, wanted->size);
     }
     uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
     // Dedicated memory is new for each request, unless no page may be added.
     if (pool->kind != ACRE_POOL_DEDICATED || !may_add(wanted)) {
-        *slice = pool->ops->reserve(pool, padded, wanted->step);
-        if (*slice != 0) {
+        *run = pool->ops->reserve(pool, padded, wanted->step);
+        if (run->slice != NULL) {
             return ACRE_OK;
         }
     }
-    return may_add(wanted) ? grow(manager, pool, wanted, padded, slice, error)
+    return may_add(wanted) ? grow(manager, pool, wanted, padded, run, error)
                            : acre_error_refuse(error, ACRE_PAGE_UPDATE_FORBIDDEN, wanted->size);
 }
 
 // From the layout: the first pool that accepts the size; a full capped pool spills to the next.
 // `searched` is a pool whose held room was found too small just now, or NULL.
 static acre_status serve_from_layout(acre_manager *manager, const request *wanted,
-                                     const acre_pool *searched, acre_pool **served, uint32_t *slice,
+                                     const acre_pool *searched, acre_pool **served, acre_run *run,
                                      acre_error *error) {
     uint32_t refusals = 0;
     uint64_t first_capacity = 0; // of the first refusal
@@ -144,9 +144,11 @@ static acre_status serve_from_layout(acre_manager *manager, const request *wante
         }
         uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
         *served = pool;
-        *slice = pool == searched ? 0 : pool->ops->reserve(pool, padded, wanted->step);
-        if (*slice != 0) {
-            return ACRE_OK;
+        if (pool != searched) {
+            *run = pool->ops->reserve(pool, padded, wanted->step);
+            if (run->slice != NULL) {
+                return ACRE_OK;
+            }
         }
         if (!may_add(wanted)) { // look on only where an allowed request would spill
             if (acre_pool_is_full_for(pool, padded)) {
@@ -158,7 +160,7 @@ static acre_status serve_from_layout(acre_manager *manager, const request *wante
             first_capacity = error->capacity;
             first_in_use = error->in_use;
         }
-        status = grow(manager, pool, wanted, padded, slice, error);
+        status = grow(manager, pool, wanted, padded, run, error);
         if (status == ACRE_OK) {
             return ACRE_OK;
         }
@@ -185,28 +187,28 @@ static acre_status serve_from_layout(acre_manager *manager, const request *wante
 
 // Once through the pools that the mode allows.
 static acre_status serve(acre_manager *manager, const request *wanted, const acre_pool *searched,
-                         acre_pool **served, uint32_t *slice, acre_error *error) {
+                         acre_pool **served, acre_run *run, acre_error *error) {
     acre_pool *persistent = &manager->persistent;
     *served = manager->mode == ACRE_MODE_DEDICATED ? &manager->dedicated : persistent;
     if (wanted->size == 0) {
         if (manager->mode == ACRE_MODE_AUTO) {
             *served = &manager->pools[0]; // every pool accepts nothing
         }
-        *slice = make_nothing(manager, *served);
+        *run = make_nothing(manager, *served);
         return ACRE_OK;
     }
     if (manager->mode != ACRE_MODE_AUTO) {
-        return serve_from(manager, *served, wanted, slice, error);
+        return serve_from(manager, *served, wanted, run, error);
     }
     if (manager->config.persistent_memory == ACRE_PERSISTENT_SIZE_MATCH &&
         wanted->size <= manager->heap.largest_page &&
         acre_size_counts_has(persistent->sizes, acre_heap_padded(&manager->heap, wanted->size))) {
-        acre_status status = serve_from(manager, persistent, wanted, slice, error);
+        acre_status status = serve_from(manager, persistent, wanted, run, error);
         if (status != ACRE_PAGE_UPDATE_FORBIDDEN) {
             return status;
         }
     }
-    return serve_from_layout(manager, wanted, searched, served, slice, error);
+    return serve_from_layout(manager, wanted, searched, served, run, error);
 }
 
 // ---- before failing ------------------------------------------------------------------------
@@ -239,12 +241,12 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
                                                           const acre_pool *searched,
                                                           acre_handle **handle, acre_error *error) {
     acre_pool *pool = NULL;
-    uint32_t slice = 0;
+    acre_run run = {NULL, 0};
     bool may_return = wanted->update == ACRE_PAGES_ALLOW;
-    acre_status status = serve(manager, wanted, searched, &pool, &slice, error);
+    acre_status status = serve(manager, wanted, searched, &pool, &run, error);
     if (acre_unlikely(status != ACRE_OK && out_of_memory(status, error))) {
         if (may_return && acre_manager_give_back(manager) > 0) {
-            status = serve(manager, wanted, NULL, &pool, &slice, error);
+            status = serve(manager, wanted, NULL, &pool, &run, error);
         }
         if (out_of_memory(status, error) && manager->out_of_memory != NULL &&
             manager->out_of_memory(manager->out_of_memory_context, manager, wanted->size)) {
@@ -255,7 +257,7 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
             if (may_return) {
                 acre_manager_give_back(manager);
             }
-            status = serve(manager, wanted, NULL, &pool, &slice, error);
+            status = serve(manager, wanted, NULL, &pool, &run, error);
         }
         if (out_of_memory(status, error)) {
             describe_memory(manager, error);
@@ -263,7 +265,7 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
     }
     if (status == ACRE_OK) {
         uint64_t padding = acre_heap_padded(&manager->heap, wanted->size) - wanted->size;
-        *handle = hand_out(manager, pool, wanted, padding, slice);
+        *handle = hand_out(manager, pool, wanted, padding, run);
         return ACRE_OK;
     }
     error->size = status == ACRE_OUT_OF_HOST_MEMORY ? error->size : wanted->size;
@@ -296,9 +298,9 @@ static inline acre_status reserve(acre_manager *manager, const request *wanted,
         if (acre_likely(i < manager->pool_count)) {
             acre_pool *pool = &manager->pools[i];
             uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
-            uint32_t slice = pool->ops->reserve(pool, padded, wanted->step);
-            if (acre_likely(slice != 0)) {
-                *handle = hand_out(manager, pool, wanted, padded - wanted->size, slice);
+            acre_run run = pool->ops->reserve(pool, padded, wanted->step);
+            if (acre_likely(run.slice != NULL)) {
+                *handle = hand_out(manager, pool, wanted, padded - wanted->size, run);
                 return ACRE_OK;
             }
             searched = pool;

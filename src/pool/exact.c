@@ -51,18 +51,16 @@ static uint32_t order_pop(acre_pool *pool) {
     return oldest;
 }
 
-static uint32_t exact_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
+static acre_run exact_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
     (void)step; // offset 0 is a multiple of anything
-    uint32_t slice = acre_free_index_find_exact(&pool->carve.index, padded);
-    return slice == 0 ? 0 : acre_pool_occupy(pool, slice);
+    return acre_pool_occupy(pool, acre_free_index_find_exact(&pool->carve.index, padded));
 }
 
-static void exact_release(acre_pool *pool, uint32_t slice) {
-    uint32_t page = acre_heap_slice(pool->heap, slice)->page;
-    acre_free_index_add(&pool->carve.index, slice);
-    acre_pool_let_go(pool, page);
-    if (pool->options.reclaim_at != ACRE_UNSET && !acre_page_at(pool->heap, page)->in_order) {
-        order_push(pool, page);
+static void exact_release(acre_pool *pool, acre_page *page, acre_run run) {
+    acre_free_index_add(&pool->carve.index, run.name);
+    acre_pool_let_go(pool, page, run.slice->page);
+    if (pool->options.reclaim_at != ACRE_UNSET && !page->in_order) {
+        order_push(pool, run.slice->page);
     }
 }
 
@@ -89,7 +87,7 @@ static void reclaim(acre_pool *pool, uint64_t padded) {
 }
 
 static acre_status exact_grow(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
-                              uint32_t *slice, acre_error *error) {
+                              acre_run *run, acre_error *error) {
     (void)step;
     if (pool->options.reclaim_at != ACRE_UNSET) {
         if (may_return) {
@@ -104,7 +102,7 @@ static acre_status exact_grow(acre_pool *pool, uint64_t padded, uint64_t step, b
     uint32_t page;
     acre_status status = acre_pool_add_page(pool, padded, padded, &page, error);
     if (status == ACRE_OK) {
-        *slice = acre_pool_occupy(pool, acre_page_at(pool->heap, page)->first);
+        *run = acre_pool_occupy(pool, acre_page_at(pool->heap, page)->first);
     }
     return status;
 }

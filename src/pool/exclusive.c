@@ -3,15 +3,14 @@
 #include "base/error.h"
 #include "pool/pool.h"
 
-static uint32_t exclusive_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
+static acre_run exclusive_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
     (void)step; // offset 0 is a multiple of anything
-    uint32_t slice = acre_free_index_find(&pool->carve.index, padded);
-    return slice == 0 ? 0 : acre_pool_occupy(pool, slice);
+    return acre_pool_occupy(pool, acre_free_index_find(&pool->carve.index, padded));
 }
 
-static void exclusive_release(acre_pool *pool, uint32_t slice) {
-    acre_free_index_add(&pool->carve.index, slice);
-    acre_pool_let_go(pool, acre_heap_slice(pool->heap, slice)->page);
+static void exclusive_release(acre_pool *pool, acre_page *page, acre_run run) {
+    acre_free_index_add(&pool->carve.index, run.name);
+    acre_pool_let_go(pool, page, run.slice->page);
 }
 
 static uint64_t exclusive_growth(const acre_pool *pool, uint64_t padded) {
@@ -20,7 +19,7 @@ static uint64_t exclusive_growth(const acre_pool *pool, uint64_t padded) {
 }
 
 static acre_status exclusive_grow(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
-                                  uint32_t *slice, acre_error *error) {
+                                  acre_run *run, acre_error *error) {
     (void)step;
     (void)may_return;
     if (acre_pool_is_full_for(pool, padded)) {
@@ -29,7 +28,7 @@ static acre_status exclusive_grow(acre_pool *pool, uint64_t padded, uint64_t ste
     uint32_t page;
     acre_status status = acre_pool_add_page(pool, padded, padded, &page, error);
     if (status == ACRE_OK) {
-        *slice = acre_pool_occupy(pool, acre_page_at(pool->heap, page)->first);
+        *run = acre_pool_occupy(pool, acre_page_at(pool->heap, page)->first);
     }
     return status;
 }

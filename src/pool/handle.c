@@ -27,8 +27,7 @@ acre_home *acre_home_create(const acre_host *host) {
         return NULL;
     }
     home->host = own;
-    acre_slab_init(&home->handles, &home->host, home, sizeof(acre_handle),
-                   offsetof(acre_handle, link));
+    acre_slab_init(&home->handles, &home->host, home, sizeof(acre_handle));
     return home;
 }
 
@@ -48,7 +47,7 @@ static void count_orphans(acre_home *home, int64_t change) {
 }
 
 void acre_home_close(acre_home *home) {
-    int64_t left = (int64_t)home->handles.live;
+    int64_t left = (int64_t)acre_slab_live(&home->handles);
     uint32_t name = atomic_exchange_explicit(&home->pending, PENDING_CLOSED, memory_order_acq_rel);
     for (; name != 0; name = acre_handle_at(home, name)->link) {
         left--; // released while the manager was being destroyed

@@ -158,12 +158,15 @@ void acre_pool_return_page(acre_pool *pool, uint32_t name) {
     tell_page(heap, ACRE_EVENT_PAGE_RETURN, size);
 }
 
-uint32_t acre_pool_occupy(acre_pool *pool, uint32_t slice) {
+acre_run acre_pool_occupy(acre_pool *pool, uint32_t slice) {
+    if (slice == 0) {
+        return (acre_run){NULL, 0};
+    }
     acre_slice *record = acre_heap_slice(pool->heap, slice);
     acre_free_index_remove(&pool->carve.index, slice);
     record->state = ACRE_SLICE_LIVE;
-    acre_pool_hold(pool, record->page);
-    return slice;
+    acre_pool_hold(pool, acre_page_at(pool->heap, record->page));
+    return (acre_run){record, slice};
 }
 
 // Takes the first listed page off the list. => 1 when it was idle and went back, else 0.

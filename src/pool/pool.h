@@ -15,15 +15,15 @@
 
 typedef struct acre_pool_ops {
     // => a live slice of `padded` bytes (or of a whole page that has them) at a multiple of `step`
-    // in the room held; 0 = no free slice of the pool fits. ACRE_POOL_RECORDS were prepared.
-    uint32_t (*reserve)(acre_pool *pool, uint64_t padded, uint64_t step);
+    // in the room held; none when no free slice of the pool fits. ACRE_POOL_RECORDS were prepared.
+    acre_run (*reserve)(acre_pool *pool, uint64_t padded, uint64_t step);
     // The same from a new page, after `reserve` found no room. With `may_return` pages may go
     // back before. => POOL_CAPACITY_EXCEEDED, OUT_OF_MEMORY and what else the storage says; then
     // nothing was added.
     acre_status (*grow)(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
-                        uint32_t *slice, acre_error *error);
-    // Frees a live slice. Never fails.
-    void (*release)(acre_pool *pool, uint32_t slice);
+                        acre_run *run, acre_error *error);
+    // Frees a live slice of a page. Never fails.
+    void (*release)(acre_pool *pool, acre_page *page, acre_run run);
     // Bytes of the page that `grow` would ask for first.
     uint64_t (*growth)(const acre_pool *pool, uint64_t padded);
 } acre_pool_ops;
@@ -100,22 +100,21 @@ void acre_pool_return_page(acre_pool *pool, uint32_t page);
 // => POOL_CAPACITY_EXCEEDED with the numbers.
 acre_status acre_pool_refuse_capacity(const acre_pool *pool, uint64_t padded, acre_error *error);
 
-// Makes the free slice that covers a whole page live. => it
-uint32_t acre_pool_occupy(acre_pool *pool, uint32_t slice);
+// Makes the free slice that covers a whole page live. => it; none for 0
+acre_run acre_pool_occupy(acre_pool *pool, uint32_t slice);
 
 void acre_pool_page_idles(acre_pool *pool, uint32_t page);
 
 // Counts a slice that a page begins or ceases to hold.
-static inline void acre_pool_hold(acre_pool *pool, uint32_t name) {
-    acre_page *page = acre_page_at(pool->heap, name);
+static inline void acre_pool_hold(acre_pool *pool, acre_page *page) {
     if (page->live++ == 0) {
         page->busy_at = pool->checks;
         pool->idle_pages--;
     }
 }
 
-static inline void acre_pool_let_go(acre_pool *pool, uint32_t name) {
-    if (--acre_page_at(pool->heap, name)->live == 0) {
+static inline void acre_pool_let_go(acre_pool *pool, acre_page *page, uint32_t name) {
+    if (--page->live == 0) {
         acre_pool_page_idles(pool, name);
     }
 }

@@ -5,18 +5,17 @@
 #include "base/error.h"
 #include "pool/pool.h"
 
-static uint32_t sliced_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
-    uint32_t slice = acre_carve_take(&pool->carve, padded, step);
-    if (slice != 0) {
-        acre_pool_hold(pool, acre_heap_slice(pool->heap, slice)->page);
+static acre_run sliced_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
+    acre_run run = acre_carve_take(&pool->carve, padded, step);
+    if (run.slice != NULL) {
+        acre_pool_hold(pool, acre_page_at(pool->heap, run.slice->page));
     }
-    return slice;
+    return run;
 }
 
-static void sliced_release(acre_pool *pool, uint32_t slice) {
-    uint32_t page = acre_heap_slice(pool->heap, slice)->page;
-    acre_carve_give(&pool->carve, slice);
-    acre_pool_let_go(pool, page);
+static void sliced_release(acre_pool *pool, acre_page *page, acre_run run) {
+    acre_carve_give(&pool->carve, run);
+    acre_pool_let_go(pool, page, run.slice->page);
 }
 
 static uint64_t sliced_growth(const acre_pool *pool, uint64_t padded) {
@@ -25,7 +24,7 @@ static uint64_t sliced_growth(const acre_pool *pool, uint64_t padded) {
 }
 
 static acre_status sliced_grow(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
-                               uint32_t *slice, acre_error *error) {
+                               acre_run *run, acre_error *error) {
     (void)may_return;
     uint64_t size = sliced_growth(pool, padded);
     if (acre_pool_is_full_for(pool, padded)) {
@@ -37,7 +36,7 @@ static acre_status sliced_grow(acre_pool *pool, uint64_t padded, uint64_t step, 
         status = acre_pool_add_page(pool, padded, pool->heap->alignment, &page, error);
     }
     if (status == ACRE_OK) {
-        *slice = sliced_reserve(pool, padded, step); // the new page holds it, at its start
+        *run = sliced_reserve(pool, padded, step); // the new page holds it, at its start
     }
     return status;
 }

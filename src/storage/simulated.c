@@ -13,8 +13,8 @@
 
 typedef struct simulated_page {
     uint64_t size;
-    uint32_t next; // in the slab's list of unused records, or of frees put off
     uint32_t unused;
+    uint32_t next; // of the frees put off
 } simulated_page;
 
 typedef struct call_script {
@@ -149,8 +149,7 @@ static acre_status create(const acre_simulated_storage_params *params, const acr
     }
     made->host = host;
     made->params = own;
-    acre_slab_init(&made->pages, &made->host, made, sizeof(simulated_page),
-                   offsetof(simulated_page, next));
+    acre_slab_init(&made->pages, &made->host, made, sizeof(simulated_page));
     acre_storage_ops ops = ACRE_STORAGE_OPS_INIT;
     ops.alloc = simulated_alloc;
     ops.dealloc = simulated_dealloc;
