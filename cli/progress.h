@@ -17,8 +17,9 @@ bool progress_wanted(void);
 
 void progress_begin(progress *bar, const char *name, const char *part);
 
-// An acre_replay_progress_fn. It draws once the work has taken a second, ten times a second.
-void progress_show(void *bar, uint64_t done, uint64_t total);
+// An acre_replay_progress_fn, whose context is the bar. It draws once the work has taken a second,
+// and ten times a second from then on.
+void progress_show(void *context, uint64_t done, uint64_t total);
 
 // Takes the bar away.
 void progress_end(progress *bar);

@@ -121,8 +121,10 @@ static outcome run_layouts(const replay_request *request, const char *path,
         if (!taken)
             continue;
         count++;
-        if (request->json && row->state == ROW_DONE)
+        if (request->json && row->state == ROW_DONE) {
             json_write_row(row);
+            fflush(stdout); // the next one may take minutes
+        }
     }
     if (!request->json) {
         acre_trace_facts facts = ACRE_TRACE_FACTS_INIT;

@@ -52,28 +52,34 @@ static acre_status add_op(loader *loading, const acre_trace_event *event, uint32
     return ACRE_OK;
 }
 
-// A slot that nothing has. => It is on no list.
-static acre_status take_slot(loader *loading, uint32_t *taken, acre_error *error) {
+static bool grow_slots(loader *loading, acre_status *status, acre_error *error) {
+    size_t capacity = loading->slot_capacity ? loading->slot_capacity * 2 : FIRST_SLOTS;
+    if (capacity > ACRE_TRACE_OP_FREE) {
+        *status = acre_trace_fail(error, ACRE_UNSUPPORTED, "over 2^31 allocations live at a time");
+        return false;
+    }
+    slot *slots = acre_trace_grow(&loading->program->hooks, loading->slots,
+                                  loading->slot_capacity * sizeof(slot), capacity * sizeof(slot));
+    if (!slots) {
+        *status = acre_trace_fail_no_memory(error, capacity * sizeof(slot));
+        return false;
+    }
+    loading->slots = slots;
+    loading->slot_capacity = capacity;
+    return true;
+}
+
+// A slot that nothing has and that is on no list. => NULL, with `*status`, when there is none.
+static slot *take_slot(loader *loading, acre_status *status, acre_error *error) {
     acre_trace_program *program = loading->program;
     if (loading->free_slots != NO_SLOT) {
-        *taken = loading->free_slots;
-        loading->free_slots = loading->slots[*taken].next;
-        return ACRE_OK;
+        slot *taken = &loading->slots[loading->free_slots];
+        loading->free_slots = taken->next;
+        return taken;
     }
-    if (program->slots == loading->slot_capacity) {
-        size_t capacity = loading->slot_capacity ? loading->slot_capacity * 2 : FIRST_SLOTS;
-        if (capacity > ACRE_TRACE_OP_FREE)
-            return acre_trace_fail(error, ACRE_UNSUPPORTED, "over 2^31 allocations live at a time");
-        slot *slots =
-            acre_trace_grow(&program->hooks, loading->slots, loading->slot_capacity * sizeof(slot),
-                            capacity * sizeof(slot));
-        if (!slots)
-            return acre_trace_fail_no_memory(error, capacity * sizeof(slot));
-        loading->slots = slots;
-        loading->slot_capacity = capacity;
-    }
-    *taken = program->slots++;
-    return ACRE_OK;
+    if (program->slots == loading->slot_capacity && !grow_slots(loading, status, error))
+        return NULL;
+    return &loading->slots[program->slots++];
 }
 
 // What is wrong with an allocation, if something is.
@@ -111,20 +117,21 @@ static acre_status load_allocation(loader *loading, acre_trace_reader *reader,
     const char *wrong = wrong_allocation(loading, event, &column);
     if (wrong)
         return acre_trace_reader_reject(reader, event, column, wrong, error);
-    uint32_t taken = NO_SLOT;
-    acre_status status = take_slot(loading, &taken, error);
-    if (status != ACRE_OK)
+    acre_status status = ACRE_OK;
+    slot *taken = take_slot(loading, &status, error);
+    if (!taken)
         return status;
-    loading->slots[taken] = (slot){event->size, NO_SLOT};
+    uint32_t number = (uint32_t)(taken - loading->slots);
+    *taken = (slot){event->size, NO_SLOT};
     if (event->pointer == 0) {
-        loading->slots[taken].next = loading->nil_slots;
-        loading->nil_slots = taken;
+        taken->next = loading->nil_slots;
+        loading->nil_slots = number;
     } else if (!acre_pointer_map_add(&loading->map, &loading->program->hooks, event->pointer,
-                                     taken)) {
+                                     number)) {
         return acre_trace_fail_no_memory(error, 0);
     }
     count_allocation(loading, event->size);
-    return add_op(loading, event, taken, error);
+    return add_op(loading, event, number, error);
 }
 
 static acre_status load_free(loader *loading, acre_trace_reader *reader,
