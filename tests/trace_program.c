@@ -221,6 +221,64 @@ static void the_bundled_traces_have_their_documented_events_and_peaks(void **sta
     }
 }
 
+static uint32_t random_step(uint32_t *seed) {
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 8;
+}
+
+// Bytes changed, taken out and put in, anywhere in a good trace.
+static void a_trace_damaged_at_random_is_loaded_or_told(void **state) {
+    (void)state;
+    static const char good[] = TRACE_HEADER "0,00:00:00.000001,allocate,0x1,1000,0\n"
+                                            "0,00:00:00.000002,allocate,(nil),0,0\r\n"
+                                            "0,3.5,free,0x1,1000,0\n"
+                                            "0,00:00:00.000004,allocate,0x3,600,0x0\n"
+                                            "0,00:00:00.000005,allocate failure,(nil),990,0\n"
+                                            "0,00:00:00.000006,free,0x3,600,0\n";
+    static const char likely[] = ",\n\r0129:.xfT \"-(\0\xff";
+    uint32_t seed = 4711;
+    unsigned loaded = 0;
+    for (unsigned round = 0; round < 4000; round++) {
+        char text[sizeof(good) + 64];
+        size_t size = sizeof(good) - 1;
+        memcpy(text, good, size);
+        for (unsigned change = random_step(&seed) % 6; change > 0; change--) {
+            // The header is spared three times of four.
+            size_t from = random_step(&seed) % 4 ? sizeof(TRACE_HEADER) - 1 : 0;
+            size_t at = from + random_step(&seed) % (size - from);
+            unsigned kind = random_step(&seed) % 3;
+            if (kind == 0) {
+                text[at] = likely[random_step(&seed) % sizeof(likely)];
+            } else if (kind == 1) {
+                memmove(text + at, text + at + 1, size - at - 1);
+                size--;
+            } else {
+                memmove(text + at + 1, text + at, size - at);
+                text[at] = likely[random_step(&seed) % sizeof(likely)];
+                size++;
+            }
+        }
+        const char *path = trace_write_bytes("random.csv", text, size);
+        acre_error error = ACRE_ERROR_INIT;
+        acre_trace_program *program = NULL;
+        acre_status status = load(path, false, &program, &error);
+        if (status == ACRE_OK)
+            loaded++;
+        else
+            assert_int_equal(status, ACRE_MALFORMED_INPUT);
+        assert_true(status == ACRE_OK || memcmp(error.detail, path, strlen(path)) == 0);
+        acre_trace_program_destroy(program);
+
+        // Lenient takes all but a wrong header, and what strict takes it takes whole.
+        acre_status lenient = load(path, true, &program, &error);
+        assert_true(lenient == ACRE_OK || status != ACRE_OK);
+        if (lenient == ACRE_OK)
+            assert_int_equal(program->facts.skipped == 0, status == ACRE_OK);
+        acre_trace_program_destroy(program);
+    }
+    assert_true(loaded > 100 && loaded < 3900);
+}
+
 static void host_memory_that_runs_out_at_any_call_is_an_error(void **state) {
     (void)state;
     enum {
@@ -257,6 +315,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_replayed_is_told_with_file_line_and_field),
         cmocka_unit_test(a_wrong_line_of_the_reader_ends_the_loading),
         cmocka_unit_test(slots_follow_their_pointers_over_many_random_events),
+        cmocka_unit_test(a_trace_damaged_at_random_is_loaded_or_told),
         cmocka_unit_test(the_bundled_traces_have_their_documented_events_and_peaks),
         cmocka_unit_test(host_memory_that_runs_out_at_any_call_is_an_error),
     };
