@@ -18,11 +18,11 @@ static void time_refusal(bench *run, const char *name, uint32_t holes) {
     }
     uint64_t page = 0;
     for (uint32_t i = 0; i < holes; i++) {
-        page += (513 + i % 7) * 1024 + 256;
+        page += (UINT64_C(513) + i % 7) * 1024 + 256;
     }
     bench_manager on = bench_manager_create(page);
     for (uint32_t i = 0; i < holes; i++) {
-        gaps[i] = bench_reserve(on.manager, (513 + i % 7) * 1024);
+        gaps[i] = bench_reserve(on.manager, (UINT64_C(513) + i % 7) * 1024);
         kept[i] = bench_reserve(on.manager, 256);
     }
     for (uint32_t i = 0; i < holes; i++) {

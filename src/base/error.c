@@ -48,13 +48,12 @@ acre_status acre_error_publish(acre_error *theirs, const acre_error *local, acre
     return status;
 }
 
-acre_status acre_error_set(acre_error *error, acre_status status, const char *format, ...) {
+void acre_error_describe(acre_error *error, acre_status status, const char *format, ...) {
     acre_error_refuse(error, status, 0);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error->detail, sizeof error->detail, format, arguments);
     va_end(arguments);
-    return status;
 }
 
 acre_status acre_error_native(acre_error *error, acre_status status, uint64_t size, int64_t code,

@@ -45,9 +45,12 @@ static inline acre_status acre_error_refuse(acre_error *error, acre_status statu
     return status;
 }
 
-// The same with a detail in printf's manner, cut to what fits. => status
-__attribute__((format(printf, 3, 4))) acre_status
-acre_error_set(acre_error *error, acre_status status, const char *format, ...);
+// The same with a detail in printf's manner, cut to what fits. A macro, so that a reader (and an
+// analyzer) sees that the value is the status.
+#define acre_error_set(error, status, ...)                                                         \
+    (acre_error_describe((error), (status), __VA_ARGS__), (status))
+__attribute__((format(printf, 3, 4))) void
+acre_error_describe(acre_error *error, acre_status status, const char *format, ...);
 
 // Sets the back end's own code and text. => status
 acre_status acre_error_native(acre_error *error, acre_status status, uint64_t size, int64_t code,

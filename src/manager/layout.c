@@ -65,13 +65,14 @@ static double root_of(double ratio) {
 
 // 24 exclusive pools, from 32 KiB to the largest page evenly in the logarithm.
 static void exclusive_pages(const acre_heap *heap, pool_list *list) {
-    uint64_t smallest = acre_min(32 * 1024, heap->largest_page);
+    uint64_t smallest = acre_min(UINT64_C(32) << 10, heap->largest_page);
     double step = root_of((double)heap->largest_page / (double)smallest);
     double size = (double)smallest;
-    for (uint32_t i = 0; i < EXCLUSIVE_RANGES; i++, size *= step) {
+    for (uint32_t i = 0; i < EXCLUSIVE_RANGES; i++) {
         uint64_t bytes = i + 1 == EXCLUSIVE_RANGES ? heap->largest_page
                          : i == 0                  ? smallest
                                                    : (uint64_t)size;
+        size *= step;
         bytes = acre_min(acre_round_up(bytes, heap->alignment), heap->largest_page);
         if (list->count > 0 && list->pools[list->count - 1].max_alloc_size == bytes) {
             continue;

@@ -147,8 +147,8 @@ static acre_status resolve(acre_manager *manager, const acre_handle *handle, uin
     const acre_slice *slice = acre_heap_slice(heap, name);
     uint64_t size = slice->live.requested;
     if (offset_start > size || offset_end > size - offset_start) {
-        acre_error_set(error, ACRE_INVALID_ARGUMENT,
-                       "offset_start and offset_end cut off more than the allocation has");
+        acre_error_describe(error, ACRE_INVALID_ARGUMENT,
+                            "offset_start and offset_end cut off more than the allocation has");
         error->size = acre_add_saturating(offset_start, offset_end);
         error->capacity = size;
         return ACRE_INVALID_ARGUMENT;

@@ -345,8 +345,8 @@ static acre_status read_reservation(const acre_manager *manager,
         return ACRE_OK;
     }
     if (own->alignment > heap->storage->alignment) {
-        acre_error_set(error, ACRE_UNSUPPORTED,
-                       "the alignment is above that of the storage's pages");
+        acre_error_describe(error, ACRE_UNSUPPORTED,
+                            "the alignment is above that of the storage's pages");
         error->size = own->alignment;
         error->capacity = heap->storage->alignment;
         return ACRE_UNSUPPORTED;

@@ -262,8 +262,8 @@ static acre_status shape_sliced(acre_pool *pool, acre_error *error) {
     }
     uint64_t page = acre_round_up(options->page_size, heap->alignment);
     if (page > heap->largest_page) {
-        acre_error_set(error, ACRE_INVALID_ARGUMENT, "pool %u: page_size is above the largest page",
-                       (unsigned)pool->index);
+        acre_error_describe(error, ACRE_INVALID_ARGUMENT,
+                            "pool %u: page_size is above the largest page", (unsigned)pool->index);
         error->size = page;
         error->capacity = heap->largest_page;
         return ACRE_INVALID_ARGUMENT;

@@ -95,7 +95,7 @@ acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest
                                acre_error *error);
 
 // Gives an idle page back to the storage.
-void acre_pool_return_page(acre_pool *pool, uint32_t page);
+void acre_pool_return_page(acre_pool *pool, uint32_t name);
 
 // => POOL_CAPACITY_EXCEEDED with the numbers.
 acre_status acre_pool_refuse_capacity(const acre_pool *pool, uint64_t padded, acre_error *error);
@@ -103,7 +103,7 @@ acre_status acre_pool_refuse_capacity(const acre_pool *pool, uint64_t padded, ac
 // Makes the free slice that covers a whole page live. => it; none for 0
 acre_run acre_pool_occupy(acre_pool *pool, uint32_t slice);
 
-void acre_pool_page_idles(acre_pool *pool, uint32_t page);
+void acre_pool_page_idles(acre_pool *pool, uint32_t name);
 
 // Counts a slice that a page begins or ceases to hold.
 static inline void acre_pool_hold(acre_pool *pool, acre_page *page) {
