@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/verify.h"
+#include "trace/pattern.h"
 #include "trace_files.h"
 
 static acre_trace_program *load(const char *path) {

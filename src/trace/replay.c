@@ -10,29 +10,13 @@
 #include <time.h>
 
 #include "detail.h"
-#include "program.h"
-#include "verify.h"
+#include "replay.h"
 
 enum {
     DEFAULT_PASSES = 3,
     CHUNK = 1 << 16,      // events between two calls of the progress function
     VERIFIED_CHUNK = 256, // the same when each event touches all its bytes
 };
-
-typedef struct replay {
-    const acre_trace_program *program;
-    acre_storage *storage;
-    acre_manager *manager;
-    acre_host_hooks hooks;
-    acre_replay_options options;
-    acre_handle **handles;  // by slot; NULL = nothing lives there
-    uint64_t *owners;       // verification: the number of the allocation that a slot has
-    bool page_added;        // since it was last looked at
-    acre_event_fn listener; // the caller's
-    void *listener_context;
-    uint32_t listener_mask;
-    acre_replay_result result;
-} replay;
 
 static uint64_t now(void) {
     struct timespec time;
@@ -41,15 +25,14 @@ static uint64_t now(void) {
 }
 
 static void hear(void *context, const acre_event *event) {
-    replay *run = context;
+    acre_replay *run = context;
     if (event->kind == ACRE_EVENT_PAGE_ADD)
         run->page_added = true;
     if (run->listener && (run->listener_mask & (uint32_t)event->kind))
         run->listener(run->listener_context, event);
 }
 
-// A page came: is this the peak?
-static void look_at_peak(replay *run) {
+void acre_replay_look_at_peak(acre_replay *run) {
     run->page_added = false;
     acre_storage_stats stats = ACRE_STORAGE_STATS_INIT;
     acre_storage_stats_get(run->storage, &stats);
@@ -62,8 +45,8 @@ static void look_at_peak(replay *run) {
     run->result.pages_peak = report.pages;
 }
 
-static void note_refusal(replay *run, const acre_trace_op *op, acre_status status,
-                         const acre_error *error) {
+void acre_replay_note_refusal(acre_replay *run, const acre_trace_op *op, acre_status status,
+                              const acre_error *error) {
     acre_replay_result *result = &run->result;
     if (result->failed++ > 0)
         return;
@@ -73,7 +56,7 @@ static void note_refusal(replay *run, const acre_trace_op *op, acre_status statu
     (void)acre_error_format(error, result->first_failed_text, sizeof(result->first_failed_text));
 }
 
-static void play(replay *run, const acre_trace_op *op, const acre_trace_op *end) {
+static void play(acre_replay *run, const acre_trace_op *op, const acre_trace_op *end) {
     acre_manager *manager = run->manager;
     acre_handle **handles = run->handles;
     acre_error error = ACRE_ERROR_INIT;
@@ -87,129 +70,17 @@ static void play(replay *run, const acre_trace_op *op, const acre_trace_op *end)
                 acre_manager_reserve(manager, op->size, &handles[op->slot], &error);
             if (status != ACRE_OK) {
                 handles[op->slot] = NULL;
-                note_refusal(run, op, status, &error);
+                acre_replay_note_refusal(run, op, status, &error);
             }
         }
         if (run->page_added)
-            look_at_peak(run);
+            acre_replay_look_at_peak(run);
     }
-}
-
-// ---- verification --------------------------------------------------------------------------
-
-// The bytes of the allocation in `slot`, which op number `owners[slot]` made.
-static acre_status bytes_of(replay *run, uint32_t slot, unsigned char **bytes, acre_error *error) {
-    const acre_trace_op *op = &run->program->ops[run->owners[slot] - 1];
-    acre_resource resource = ACRE_RESOURCE_INIT;
-    acre_status status =
-        acre_manager_resolve(run->manager, run->handles[slot], 0, 0, &resource, error);
-    if (status != ACRE_OK)
-        return status;
-    if (resource.size != op->size)
-        return acre_trace_fail(
-            error, ACRE_BACKEND_ERROR, "the %llu bytes of line %u resolve to %llu bytes",
-            (unsigned long long)op->size, (unsigned)op->line, (unsigned long long)resource.size);
-    if (op->size > 0 && resource.kind != ACRE_RESOURCE_HOST)
-        return acre_trace_fail(error, ACRE_UNSUPPORTED,
-                               "verification needs a storage whose bytes are in this process");
-    *bytes = op->size > 0 ? resource.as.host : NULL;
-    return ACRE_OK;
-}
-
-// An allocation that lives and covers `at`, beside that of `damaged`. => 0 when there is none.
-static uint64_t find_covering(replay *run, uint32_t damaged, const unsigned char *at) {
-    for (uint32_t slot = 0; slot < run->program->slots; slot++) {
-        unsigned char *bytes = NULL;
-        if (slot == damaged || !run->handles[slot] ||
-            bytes_of(run, slot, &bytes, NULL) != ACRE_OK || !bytes)
-            continue;
-        uintptr_t begin = (uintptr_t)bytes;
-        uint64_t size = run->program->ops[run->owners[slot] - 1].size;
-        if ((uintptr_t)at >= begin && (uintptr_t)at - begin < size)
-            return run->owners[slot];
-    }
-    return 0;
-}
-
-static void note_damage(replay *run, uint32_t slot, const unsigned char *bytes, uint64_t offset) {
-    const acre_trace_program *program = run->program;
-    const acre_trace_op *damaged = &program->ops[run->owners[slot] - 1];
-    acre_replay_result *result = &run->result;
-    result->damage = ACRE_REPLAY_OVERWRITTEN;
-    result->damage_pass = result->passes + 1;
-    result->damaged_line = damaged->line;
-    result->damaged_size = damaged->size;
-    result->damage_offset = offset;
-
-    // The pattern found may be that of an allocation freed since. Less than a word tells nothing;
-    // then it is asked who lives there.
-    uint64_t owner = acre_pattern_owner(bytes, damaged->size, offset);
-    bool known = owner > 0 && owner <= program->facts.events && owner != run->owners[slot] &&
-                 !(program->ops[owner - 1].slot & ACRE_TRACE_OP_FREE);
-    if (!known)
-        owner = find_covering(run, slot, bytes + offset);
-    if (owner > 0) {
-        result->overwriter_line = program->ops[owner - 1].line;
-        result->overwriter_size = program->ops[owner - 1].size;
-    }
-}
-
-// Checks the allocation in `slot`, then releases it.
-static acre_status free_checked(replay *run, uint32_t slot, acre_error *error) {
-    if (!run->handles[slot])
-        return ACRE_OK;
-    unsigned char *bytes = NULL;
-    acre_status status = bytes_of(run, slot, &bytes, error);
-    if (status != ACRE_OK)
-        return status;
-    if (bytes) {
-        uint64_t number = run->owners[slot];
-        uint64_t size = run->program->ops[number - 1].size;
-        uint64_t offset = acre_pattern_check(bytes, size, number);
-        if (offset < size)
-            note_damage(run, slot, bytes, offset);
-    }
-    acre_manager_release(run->manager, run->handles[slot]);
-    run->handles[slot] = NULL;
-    return ACRE_OK;
-}
-
-static acre_status reserve_filled(replay *run, const acre_trace_op *op, acre_error *error) {
-    acre_error refusal = ACRE_ERROR_INIT;
-    acre_status status =
-        acre_manager_reserve(run->manager, op->size, &run->handles[op->slot], &refusal);
-    if (status != ACRE_OK) {
-        run->handles[op->slot] = NULL;
-        note_refusal(run, op, status, &refusal);
-        return ACRE_OK;
-    }
-    uint64_t number = (uint64_t)(op - run->program->ops) + 1;
-    run->owners[op->slot] = number;
-    unsigned char *bytes = NULL;
-    status = bytes_of(run, op->slot, &bytes, error);
-    if (status == ACRE_OK && bytes)
-        acre_pattern_fill(bytes, op->size, number);
-    return status;
-}
-
-// play, with every byte looked at. => Ends early on damage.
-static acre_status play_verified(replay *run, const acre_trace_op *op, const acre_trace_op *end,
-                                 acre_error *error) {
-    for (; op < end && run->result.damage == ACRE_REPLAY_INTACT; op++) {
-        acre_status status = op->slot & ACRE_TRACE_OP_FREE
-                                 ? free_checked(run, op->slot & ~ACRE_TRACE_OP_FREE, error)
-                                 : reserve_filled(run, op, error);
-        if (status != ACRE_OK)
-            return status;
-        if (run->page_added)
-            look_at_peak(run);
-    }
-    return ACRE_OK;
 }
 
 // ---- passes --------------------------------------------------------------------------------
 
-static acre_status play_pass(replay *run, acre_error *error) {
+static acre_status play_pass(acre_replay *run, acre_error *error) {
     const acre_trace_program *program = run->program;
     uint64_t events = program->facts.events;
     uint64_t chunk = run->options.verify ? VERIFIED_CHUNK : CHUNK;
@@ -219,7 +90,7 @@ static acre_status play_pass(replay *run, acre_error *error) {
         uint64_t count = events - done < chunk ? events - done : chunk;
         const acre_trace_op *op = program->ops + done;
         if (run->options.verify) {
-            acre_status status = play_verified(run, op, op + count, error);
+            acre_status status = acre_replay_play_verified(run, op, op + count, error);
             if (status != ACRE_OK)
                 return status;
         } else {
@@ -233,7 +104,7 @@ static acre_status play_pass(replay *run, acre_error *error) {
     return ACRE_OK;
 }
 
-static void release_all(replay *run) {
+static void release_all(acre_replay *run) {
     for (uint32_t slot = 0; slot < run->program->slots; slot++) {
         acre_manager_release(run->manager, run->handles[slot]);
         run->handles[slot] = NULL;
@@ -241,17 +112,17 @@ static void release_all(replay *run) {
 }
 
 // What still lives at the end of a pass.
-static acre_status end_pass(replay *run, acre_error *error) {
+static acre_status end_pass(acre_replay *run, acre_error *error) {
     acre_status status = ACRE_OK;
     for (uint32_t slot = 0; run->options.verify && slot < run->program->slots; slot++) {
         if (status == ACRE_OK && run->result.damage == ACRE_REPLAY_INTACT)
-            status = free_checked(run, slot, error);
+            status = acre_replay_free_checked(run, slot, error);
     }
     release_all(run);
     return status;
 }
 
-static acre_status run_passes(replay *run, acre_error *error) {
+static acre_status run_passes(acre_replay *run, acre_error *error) {
     uint64_t events = run->program->facts.events;
     while (run->result.passes < run->options.passes) {
         uint64_t begin = now();
@@ -274,7 +145,7 @@ static acre_status run_passes(replay *run, acre_error *error) {
 
 // ---- setting up ----------------------------------------------------------------------------
 
-static acre_status create_manager(replay *run, const acre_manager_options *given,
+static acre_status create_manager(acre_replay *run, const acre_manager_options *given,
                                   acre_error *error) {
     acre_manager_options options = ACRE_MANAGER_OPTIONS_INIT;
     if (given) {
@@ -292,7 +163,7 @@ static acre_status create_manager(replay *run, const acre_manager_options *given
     return acre_manager_create(run->storage, &options, &run->manager, error);
 }
 
-static acre_status play_all(replay *run, acre_error *error) {
+static acre_status play_all(acre_replay *run, acre_error *error) {
     acre_storage_stats before = ACRE_STORAGE_STATS_INIT;
     acre_storage_stats after = ACRE_STORAGE_STATS_INIT;
     acre_storage_stats_get(run->storage, &before);
@@ -305,7 +176,7 @@ static acre_status play_all(replay *run, acre_error *error) {
     return status;
 }
 
-static acre_status allocate_tables(replay *run, acre_error *error) {
+static acre_status allocate_tables(acre_replay *run, acre_error *error) {
     size_t slots = run->program->slots;
     run->handles = acre_trace_alloc(&run->hooks, slots * sizeof(*run->handles) + 1);
     if (run->handles && run->options.verify)
@@ -316,7 +187,7 @@ static acre_status allocate_tables(replay *run, acre_error *error) {
     return ACRE_OK;
 }
 
-static void free_tables(replay *run) {
+static void free_tables(acre_replay *run) {
     size_t slots = run->program->slots;
     acre_trace_free(&run->hooks, run->handles, slots * sizeof(*run->handles) + 1);
     acre_trace_free(&run->hooks, run->owners, slots * sizeof(*run->owners) + 1);
@@ -325,10 +196,10 @@ static void free_tables(replay *run) {
 acre_status acre_replay_run(const acre_trace_program *program, acre_storage *storage,
                             const acre_manager_options *manager, const acre_replay_options *options,
                             acre_replay_result *result, acre_error *error) {
-    replay run = {.program = program,
-                  .storage = storage,
-                  .options = ACRE_REPLAY_OPTIONS_INIT,
-                  .result = ACRE_REPLAY_RESULT_INIT};
+    acre_replay run = {.program = program,
+                       .storage = storage,
+                       .options = ACRE_REPLAY_OPTIONS_INIT,
+                       .result = ACRE_REPLAY_RESULT_INIT};
     acre_status status = ACRE_OK;
     if (options)
         status = acre_trace_struct_read(&run.options, sizeof(run.options), options,

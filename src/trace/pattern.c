@@ -1,4 +1,4 @@
-#include "verify.h"
+#include "pattern.h"
 
 #include <string.h>
 

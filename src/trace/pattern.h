@@ -2,8 +2,8 @@
 //
 // Each allocation is filled with one 8-byte word, over and over: its number, and a check over the
 // number. Bytes that do not fit tell an overlap, and the word that is found there tells by whom.
-#ifndef ACRE_TRACE_VERIFY_H
-#define ACRE_TRACE_VERIFY_H
+#ifndef ACRE_TRACE_PATTERN_H
+#define ACRE_TRACE_PATTERN_H
 
 #include <acre/status.h>
 
