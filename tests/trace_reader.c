@@ -467,11 +467,21 @@ static void damaged_gzip_data_are_told_lenient_or_not(void **state) {
         assert_true(status == ACRE_MALFORMED_INPUT || (status == ACRE_OK && skipped > 0));
         acre_trace_reader_close(reader);
     }
-    packed[size] = 'x';
-    const char *path = trace_write_bytes("tail.csv.gz", packed, size + 1);
-    acre_trace_reader *reader = open_fine(path, false);
+    // What lies before the damage is read.
     acre_error error = ACRE_ERROR_INIT;
     uint64_t count;
+    packed[size - 8] ^= 0x55; // the check sum
+    const char *path = trace_write_bytes("sum.csv.gz", packed, size);
+    packed[size - 8] ^= 0x55;
+    acre_trace_reader *reader = open_fine(path, false);
+    assert_int_equal(drain(reader, &count, &error), ACRE_MALFORMED_INPUT);
+    assert_int_equal(count, 40);
+    expect_detail(&error, path, ":42: gzip: incorrect data check");
+    acre_trace_reader_close(reader);
+
+    packed[size] = 'x';
+    path = trace_write_bytes("tail.csv.gz", packed, size + 1);
+    reader = open_fine(path, false);
     assert_int_equal(drain(reader, &count, &error), ACRE_MALFORMED_INPUT);
     assert_int_equal(count, 40);
     expect_detail(&error, path, ":42: gzip: bytes of another kind follow the data");

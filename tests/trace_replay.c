@@ -130,6 +130,69 @@ static void a_refused_request_is_counted_and_its_free_passed_over(void **state) 
     acre_trace_program_destroy(program);
 }
 
+static void pages_that_come_below_the_peak_do_not_change_what_there_was_then(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of("0,0,allocate,0x1,1000,0\n"
+                                             "0,0,allocate,0x2,100,0\n"
+                                             "0,0,allocate,0x3,600,0\n" // 2048, all there is
+                                             "0,0,free,0x1,1000,0\n"
+                                             "0,0,free,0x2,100,0\n"
+                                             "0,0,free,0x3,600,0\n"
+                                             "0,0,allocate,0x4,1500,0\n"); // for it the others go
+    acre_storage *storage = simulated(2048);
+    acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+    options.passes = 1;
+    acre_replay_result result = replay_direct(program, storage, &options);
+    assert_int_equal(result.peak_reserved_bytes, 2048);
+    assert_int_equal(result.pages_peak, 3);
+    assert_int_equal(result.padding_bytes_at_peak, 24 + 156 + 168);
+    assert_int_equal(result.device_allocs, 4);
+    assert_int_equal(result.device_frees, 3);
+    assert_int_equal(result.device_refused, 1);
+    assert_int_equal(result.failed, 0);
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+}
+
+typedef struct heard {
+    unsigned reserves, frees, others;
+} heard;
+
+static void listen(void *context, const acre_event *event) {
+    heard *counts = context;
+    if (event->kind == ACRE_EVENT_RESERVE)
+        counts->reserves++;
+    else if (event->kind == ACRE_EVENT_FREE)
+        counts->frees++;
+    else
+        counts->others++;
+}
+
+static void the_callers_listener_hears_what_it_asked_for(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of(small_trace);
+    static const uint32_t masks[] = {ACRE_EVENT_FREE, ACRE_EVENT_RESERVE | ACRE_EVENT_FREE, 0};
+    for (int i = 0; i < 3; i++) {
+        acre_storage *storage = simulated(UINT64_C(1) << 30);
+        heard counts = {0};
+        acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
+        manager.event = listen;
+        manager.event_context = &counts;
+        manager.event_mask = masks[i];
+        acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+        options.passes = 2;
+        acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+        assert_int_equal(acre_replay_run(program, storage, &manager, &options, &result, NULL),
+                         ACRE_OK);
+        assert_int_equal(counts.reserves, i == 0 ? 0 : 8);
+        assert_int_equal(counts.frees, 8); // what was left at the end of a pass included
+        assert_true((counts.others > 0) == (i == 2));
+        assert_true(result.pages_peak > 0);
+        acre_storage_destroy(storage);
+    }
+    acre_trace_program_destroy(program);
+}
+
 typedef struct seen_progress {
     uint64_t last, total;
     unsigned calls;
@@ -482,6 +545,8 @@ int main(void) {
         cmocka_unit_test(a_replay_counts_the_peak_and_what_there_was_then),
         cmocka_unit_test(without_options_there_are_three_passes),
         cmocka_unit_test(a_refused_request_is_counted_and_its_free_passed_over),
+        cmocka_unit_test(pages_that_come_below_the_peak_do_not_change_what_there_was_then),
+        cmocka_unit_test(the_callers_listener_hears_what_it_asked_for),
         cmocka_unit_test(progress_runs_to_the_events_of_all_passes),
         cmocka_unit_test(a_recorded_replay_of_a_real_trace_is_that_trace),
         cmocka_unit_test(a_pattern_tells_its_own_number_at_any_offset),
