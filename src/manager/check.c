@@ -30,7 +30,7 @@ static const char *check_slice(const acre_manager *manager, const acre_pool *poo
         if (handle->slice != name) {
             return "a live run and its handle do not name each other";
         }
-        if (padded > slice->size || (pool->kind == ACRE_POOL_SLICED && padded != slice->size)) {
+        if (padded > slice->size || (pool->page_size != ACRE_UNSET && padded != slice->size)) {
             return "a live run is not of its request's padded size";
         }
         sum->live++;

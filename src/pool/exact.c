@@ -64,9 +64,9 @@ static void exact_release(acre_pool *pool, acre_page *page, acre_run run) {
     }
 }
 
-static uint64_t exact_growth(const acre_pool *pool, uint64_t padded) {
+static uint64_t exact_growth(const acre_pool *pool, const acre_need *need) {
     (void)pool;
-    return padded;
+    return need->padded;
 }
 
 // Gives free pages back, oldest first, until `padded` more bytes stay within the watermark or none
@@ -86,21 +86,20 @@ static void reclaim(acre_pool *pool, uint64_t padded) {
     }
 }
 
-static acre_status exact_grow(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
+static acre_status exact_grow(acre_pool *pool, const acre_need *need, bool may_return,
                               acre_run *run, acre_error *error) {
-    (void)step;
     if (pool->options.reclaim_at != ACRE_UNSET) {
         if (may_return) {
-            reclaim(pool, padded);
+            reclaim(pool, need->padded);
         }
         // Releasing must not fail, so the order gets its room with the page.
         if (!acre_host_grow(pool->heap->host, &pool->order, sizeof *pool->order, pool->order_count,
                             (uint32_t)pool->pages + 1, &pool->order_capacity)) {
-            return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, padded);
+            return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, need->padded);
         }
     }
     uint32_t page;
-    acre_status status = acre_pool_add_page(pool, padded, padded, &page, error);
+    acre_status status = acre_pool_add_page(pool, need->padded, need->padded, &page, error);
     if (status == ACRE_OK) {
         *run = acre_pool_occupy(pool, acre_page_at(pool->heap, page)->first);
     }

@@ -1,4 +1,5 @@
 #include "pool/pool.h"
+#include "pool/arena.h"
 
 #include "base/error.h"
 
@@ -67,6 +68,9 @@ static void unlink_idle(acre_pool *pool, acre_page *page) {
 void acre_pool_page_idles(acre_pool *pool, uint32_t name) {
     acre_page *page = acre_page_at(pool->heap, name);
     pool->idle_pages++;
+    if (pool->returns_at_once) {
+        pool->heap->cleanup_wanted = true;
+    }
     if (page->listed_idle) {
         if (page->busy_at == pool->checks) {
             return;
@@ -333,8 +337,9 @@ void acre_pool_destroy(acre_pool *pool) {
     memset(pool, 0, sizeof *pool);
 }
 
-bool acre_pool_is_full_for(const acre_pool *pool, uint64_t padded) {
-    return padded > pool->page_size || acre_pool_over_cap(pool, pool->ops->growth(pool, padded));
+bool acre_pool_is_full_for(const acre_pool *pool, const acre_need *need) {
+    return need->padded > pool->page_size ||
+           acre_pool_over_cap(pool, pool->ops->growth(pool, need));
 }
 
 acre_status acre_pool_refuse_capacity(const acre_pool *pool, uint64_t padded, acre_error *error) {
@@ -358,6 +363,8 @@ void acre_pool_report_fill(const acre_pool *pool, acre_pool_report *report) {
     report->pages_peak = pool->pages_peak;
     report->bytes_peak = pool->bytes_peak;
     report->pages_unmapped = 0; // every page has device memory
+    report->outdated_pages =
+        pool->kind == ACRE_POOL_ADAPTIVE ? acre_arena_outdated_pages(pool->arena) : 0;
     report->largest_alloc = pool->largest_alloc;
     report->free_slices = free_room.runs;
     report->largest_free = free_room.largest;
