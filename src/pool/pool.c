@@ -123,6 +123,7 @@ acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest
     made->pool = pool;
     made->id = id;
     made->size = size;
+    made->mapped = true;
     made->sequence = heap->page_sequence++;
     made->first = acre_carve_add_page(&pool->carve, name, size);
     append_held(pool, name);
