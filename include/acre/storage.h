@@ -80,12 +80,21 @@ typedef struct acre_storage_ops {
     void (*limits)(void *context, acre_storage_limits *limits);
     // Optional: called once by acre_storage_destroy.
     void (*destroy)(void *context);
+
+    // Optional: copies the bytes of `source` to `target`, of the same size and not overlapping,
+    // both named by `resource`. The device is done with both. The copy may go on behind the call;
+    // then there is a `wait`.
+    acre_status (*copy)(void *context, const acre_resource *source, const acre_resource *target,
+                        acre_error *error);
+    // Optional: waits for all work of the device, copies included. NULL: there is nothing to wait
+    // for, and copies are done when `copy` returns.
+    acre_status (*wait)(void *context, acre_error *error);
 } acre_storage_ops;
 
 #if defined(__cplusplus)
 #define ACRE_STORAGE_OPS_INIT                                                                      \
     (acre_storage_ops{sizeof(acre_storage_ops), ACRE_STORAGE_OPS_VERSION, nullptr, nullptr,        \
-                      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr})
+                      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr})
 #else
 #define ACRE_STORAGE_OPS_INIT                                                                      \
     ((acre_storage_ops){.struct_size = sizeof(acre_storage_ops),                                   \
@@ -101,10 +110,13 @@ typedef struct acre_storage_stats {
     uint64_t flushes;         // calls of flush
     uint64_t bytes_allocated; // held from the device now
     uint64_t bytes_peak;      // the most it held after any allocation
+    uint64_t copies;          // made by the operation `copy`
+    uint64_t bytes_copied;    // of those
 } acre_storage_stats;
 
 #if defined(__cplusplus)
-#define ACRE_STORAGE_STATS_INIT (acre_storage_stats{sizeof(acre_storage_stats), 0, 0, 0, 0, 0, 0})
+#define ACRE_STORAGE_STATS_INIT                                                                    \
+    (acre_storage_stats{sizeof(acre_storage_stats), 0, 0, 0, 0, 0, 0, 0, 0})
 #else
 #define ACRE_STORAGE_STATS_INIT ((acre_storage_stats){.struct_size = sizeof(acre_storage_stats)})
 #endif
@@ -158,6 +170,7 @@ ACRE_API ACRE_CHECKED acre_status acre_storage_host_create(const acre_host_stora
 typedef enum acre_simulated_call {
     ACRE_SIMULATED_ALLOC = 0,
     ACRE_SIMULATED_RESOURCE = 1,
+    ACRE_SIMULATED_COPY = 2,
 } acre_simulated_call;
 
 typedef struct acre_simulated_storage_params {
@@ -190,7 +203,7 @@ ACRE_API uint64_t acre_storage_simulated_calls(const acre_storage *storage,
 
 // Scripts a failure of native code -1: the `nth` call from now (1 = the next) alone, or with
 // `and_after` every one from it on. nth = 0 clears the script. ALLOC fails with OUT_OF_MEMORY,
-// RESOURCE with BACKEND_ERROR. INVALID_ARGUMENT for a storage of another kind.
+// RESOURCE and COPY with BACKEND_ERROR. INVALID_ARGUMENT for a storage of another kind.
 ACRE_API ACRE_CHECKED acre_status acre_storage_simulated_fail(acre_storage *storage,
                                                               acre_simulated_call call,
                                                               uint64_t nth, bool and_after,

@@ -75,6 +75,14 @@ static acre_status host_resource(void *context, uint64_t id, uint64_t offset, ui
     return ACRE_OK;
 }
 
+static acre_status host_copy(void *context, const acre_resource *source,
+                             const acre_resource *target, acre_error *error) {
+    (void)context;
+    (void)error;
+    memcpy(target->as.host, source->as.host, (size_t)source->size);
+    return ACRE_OK;
+}
+
 static uint64_t host_alignment(void *context) {
     return ((const host_storage *)context)->params.alignment;
 }
@@ -135,6 +143,7 @@ static acre_status create(const acre_host_storage_params *params, const acre_hos
     ops.bytes_allocated = host_bytes_allocated;
     ops.limits = host_limits;
     ops.destroy = host_destroy;
+    ops.copy = host_copy;
     status = acre_storage_create("host", &ops, made, hooks, storage, error);
     if (status != ACRE_OK) {
         host_destroy(made);

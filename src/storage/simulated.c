@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define CALL_KINDS 2
+#define CALL_KINDS 3
 
 typedef struct simulated_page {
     uint64_t size;
@@ -105,6 +105,16 @@ static acre_status simulated_resource(void *context, uint64_t id, uint64_t offse
     return ACRE_OK;
 }
 
+static acre_status simulated_copy(void *context, const acre_resource *source,
+                                  const acre_resource *target, acre_error *error) {
+    simulated_storage *own = context;
+    (void)target;
+    if (scripted_failure(&own->scripts[ACRE_SIMULATED_COPY])) {
+        return acre_error_native(error, ACRE_BACKEND_ERROR, source->size, -1, "scripted failure");
+    }
+    return ACRE_OK;
+}
+
 static uint64_t simulated_alignment(void *context) {
     return ((const simulated_storage *)context)->params.alignment;
 }
@@ -159,6 +169,7 @@ static acre_status create(const acre_simulated_storage_params *params, const acr
     ops.bytes_allocated = simulated_bytes_allocated;
     ops.limits = simulated_limits;
     ops.destroy = simulated_destroy;
+    ops.copy = simulated_copy;
     status = acre_storage_create("simulated", &ops, made, hooks, storage, error);
     if (status != ACRE_OK) {
         simulated_destroy(made);

@@ -149,3 +149,25 @@ acre_status acre_storage_resource(acre_storage *storage, uint64_t id, uint64_t o
     error->status = status;
     return status;
 }
+
+acre_status acre_storage_copy(acre_storage *storage, const acre_resource *source,
+                              const acre_resource *target, acre_error *error) {
+    acre_error_refuse(error, ACRE_OK, source->size);
+    acre_status status = storage->ops.copy(storage->context, source, target, error);
+    error->status = status;
+    if (status == ACRE_OK) {
+        storage->stats.copies++;
+        storage->stats.bytes_copied += source->size;
+    }
+    return status;
+}
+
+acre_status acre_storage_wait(acre_storage *storage, acre_error *error) {
+    if (storage->ops.wait == NULL) {
+        return ACRE_OK;
+    }
+    acre_error_refuse(error, ACRE_OK, 0);
+    acre_status status = storage->ops.wait(storage->context, error);
+    error->status = status;
+    return status;
+}

@@ -24,4 +24,11 @@ void acre_storage_flush(acre_storage *storage);
 acre_status acre_storage_resource(acre_storage *storage, uint64_t id, uint64_t offset,
                                   uint64_t size, acre_resource *resource, acre_error *error);
 
+// One copy of the storage's own queue; it has one.
+acre_status acre_storage_copy(acre_storage *storage, const acre_resource *source,
+                              const acre_resource *target, acre_error *error);
+
+// Waits for the device; at once where there is nothing to wait for.
+acre_status acre_storage_wait(acre_storage *storage, acre_error *error);
+
 #endif
