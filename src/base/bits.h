@@ -48,16 +48,19 @@ static inline uint64_t acre_round_up(uint64_t value, uint64_t alignment) {
                                                    : value + (alignment - rest);
 }
 
+// The greatest common divisor of a, b >= 1.
+static inline uint64_t acre_gcd(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 // The least common multiple of a, b >= 1; UINT64_MAX when it does not fit.
 static inline uint64_t acre_lcm(uint64_t a, uint64_t b) {
-    uint64_t x = a;
-    uint64_t y = b;
-    while (y != 0) {
-        uint64_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    uint64_t factor = b / x;
+    uint64_t factor = b / acre_gcd(a, b);
     return a > UINT64_MAX / factor ? UINT64_MAX : a * factor;
 }
 

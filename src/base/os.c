@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 void *acre_os_alloc(size_t size, size_t alignment) {
@@ -39,4 +40,10 @@ uint64_t acre_os_page_size(void) {
 uint64_t acre_os_physical_memory(void) {
     long pages = sysconf(_SC_PHYS_PAGES);
     return pages > 0 ? (uint64_t)pages * acre_os_page_size() : 0;
+}
+
+uint64_t acre_os_clock(void) {
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }

@@ -17,6 +17,9 @@ void acre_os_unmap(void *memory, uint64_t size);
 // Bytes of a page of the system.
 uint64_t acre_os_page_size(void);
 
+// Nanoseconds of a clock that only goes forward.
+uint64_t acre_os_clock(void);
+
 // Bytes of physical memory; 0 = unknown.
 uint64_t acre_os_physical_memory(void);
 

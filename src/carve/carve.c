@@ -97,6 +97,7 @@ static acre_run take_found(acre_carve *carve, uint32_t name, uint64_t size, uint
         acre_free_index_add(&carve->index, cut(carve, name, size));
     }
     slice->state = ACRE_SLICE_LIVE;
+    slice->aligned = ACRE_SLICE_ANYWHERE;
     return (acre_run){slice, name};
 }
 
@@ -108,6 +109,7 @@ acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
                         (!aligned || recent.slice->offset % step == 0))) {
             carve->recent = 0;
             recent.slice->state = ACRE_SLICE_LIVE;
+            recent.slice->aligned = ACRE_SLICE_ANYWHERE;
             return recent;
         }
         acre_carve_settle_recent(carve);
@@ -115,6 +117,69 @@ acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
     uint32_t name = aligned ? acre_free_index_find_aligned(&carve->index, size, step, carve->unit)
                             : acre_free_index_find(&carve->index, size);
     return name == 0 ? (acre_run){NULL, 0} : take_found(carve, name, size, step);
+}
+
+void acre_carve_withhold_run(acre_carve *carve, uint32_t name) {
+    acre_free_index_remove(&carve->index, name);
+    acre_slice_at(carve->slices, name)->state = ACRE_SLICE_WITHHELD;
+}
+
+void acre_carve_withhold_page(acre_carve *carve, uint32_t first) {
+    if (carve->recent != 0 && acre_slice_at(carve->slices, carve->recent)->page ==
+                                  acre_slice_at(carve->slices, first)->page) {
+        acre_carve_settle_recent(carve);
+        // The first record of a page is never absorbed, so `first` still names it.
+    }
+    for (uint32_t name = first; name != 0;) {
+        acre_slice *slice = acre_slice_at(carve->slices, name);
+        if (slice->state == ACRE_SLICE_FREE) {
+            acre_carve_withhold_run(carve, name);
+        }
+        name = slice->after;
+    }
+}
+
+void acre_carve_restore_page(acre_carve *carve, uint32_t first) {
+    for (uint32_t name = first; name != 0;) {
+        acre_slice *slice = acre_slice_at(carve->slices, name);
+        if (slice->state == ACRE_SLICE_WITHHELD) {
+            while (slice->after != 0 &&
+                   acre_slice_at(carve->slices, slice->after)->state == ACRE_SLICE_WITHHELD) {
+                absorb(carve, name, slice->after);
+            }
+            acre_free_index_add(&carve->index, name);
+        }
+        name = slice->after;
+    }
+}
+
+// A record that took a neighbour's place names itself where it named that neighbour.
+static void name_neighbours(acre_slab *slices, uint32_t name, uint32_t other) {
+    acre_slice *slice = acre_slice_at(slices, name);
+    slice->before = slice->before == name ? other : slice->before;
+    slice->after = slice->after == name ? other : slice->after;
+    if (slice->before != 0) {
+        acre_slice_at(slices, slice->before)->after = name;
+    }
+    if (slice->after != 0) {
+        acre_slice_at(slices, slice->after)->before = name;
+    }
+}
+
+void acre_carve_exchange(acre_slab *slices, uint32_t a, uint32_t b) {
+    acre_slice *one = acre_slice_at(slices, a);
+    acre_slice *two = acre_slice_at(slices, b);
+    acre_slice kept = *one;
+    one->offset = two->offset;
+    one->before = two->before;
+    one->after = two->after;
+    one->page = two->page;
+    two->offset = kept.offset;
+    two->before = kept.before;
+    two->after = kept.after;
+    two->page = kept.page;
+    name_neighbours(slices, a, b);
+    name_neighbours(slices, b, a);
 }
 
 acre_carve_free acre_carve_get_free(const acre_carve *carve) {

@@ -52,6 +52,20 @@ static inline void acre_carve_give(acre_carve *carve, acre_run run) {
     carve->recent = run.name;
 }
 
+// Takes the free runs of a page out of the index, so that no room of it is found.
+void acre_carve_withhold_page(acre_carve *carve, uint32_t first);
+
+// Merges what was withheld of a page and enters it into the index again.
+void acre_carve_restore_page(acre_carve *carve, uint32_t first);
+
+// Takes one free run out of the index; acre_carve_restore_page brings it back.
+void acre_carve_withhold_run(acre_carve *carve, uint32_t name);
+
+// Two live runs of equal size change places: each record stands for the other's bytes from here
+// on, so that whoever names a record follows its allocation. They may touch, and be of different
+// pages; the page whose first run one was must be told.
+void acre_carve_exchange(acre_slab *slices, uint32_t a, uint32_t b);
+
 // What is free, the recent run counted as if it had merged.
 typedef struct acre_carve_free {
     uint64_t runs;

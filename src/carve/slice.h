@@ -13,9 +13,17 @@
 
 typedef enum acre_slice_state {
     ACRE_SLICE_LIVE = 0,
-    ACRE_SLICE_FREE = 1,   // in the free index
-    ACRE_SLICE_RECENT = 2, // freed by the latest operation: in no index, not merged
+    ACRE_SLICE_FREE = 1,     // in the free index
+    ACRE_SLICE_RECENT = 2,   // freed by the latest operation: in no index, not merged
+    ACRE_SLICE_WITHHELD = 3, // free, but its room is not handed out: in no index, not merged
 } acre_slice_state;
+
+// What a request asked of its offset beside the manager's alignment: what a move must keep.
+typedef enum acre_slice_aligned {
+    ACRE_SLICE_ANYWHERE = 0,
+    ACRE_SLICE_ALIGNED = 1,     // to a divisor of the storage's page alignment
+    ACRE_SLICE_ODD_ALIGNED = 2, // to another number
+} acre_slice_aligned;
 
 // 48 bytes. What only a live and only a free run has shares the same place.
 typedef struct acre_slice {
@@ -23,7 +31,8 @@ typedef struct acre_slice {
     uint64_t size;   // bytes of the run
     uint32_t before; // the run that ends at offset; 0 = none
     uint32_t after;  // the run that begins at offset + size; 0 = none
-    uint32_t page : 30;
+    uint32_t page : 28;
+    uint32_t aligned : 2; // acre_slice_aligned; may be left over when not live
     uint32_t state : 2;
     union {
         uint32_t handle; // live: whose allocation it is
@@ -50,7 +59,7 @@ typedef struct acre_run {
     uint32_t name;
 } acre_run;
 
-#define ACRE_MAX_PAGES ((UINT32_C(1) << 30) - 1)
+#define ACRE_MAX_PAGES ((UINT32_C(1) << 28) - 1)
 
 static inline acre_slice *acre_slice_at(const acre_slab *slices, uint32_t name) {
     return acre_slab_at(slices, name);

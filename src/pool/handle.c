@@ -92,12 +92,65 @@ static void push(acre_handle *record) {
             count_orphans(home, -1);
             return;
         }
-        atomic_store_explicit(&record->counts, head, memory_order_relaxed);
+        atomic_store_explicit(&record->counts, ACRE_PENDING | head, memory_order_relaxed);
     } while (!atomic_compare_exchange_weak_explicit(&home->pending, &head, name,
                                                     memory_order_release, memory_order_relaxed));
 }
 
 // ---- counts --------------------------------------------------------------------------------
+
+// The proxy no longer names its loose handle. The manager's thread may be looking at it just now,
+// for the few steps of acre_handle_pin, and is waited for.
+static void leave_proxy(acre_handle *proxy) {
+    uint64_t counts = atomic_load_explicit(&proxy->counts, memory_order_relaxed);
+    do {
+        counts &= ~ACRE_PROXY_LOOKED_AT;
+    } while (!atomic_compare_exchange_weak_explicit(&proxy->counts, &counts, 0,
+                                                    memory_order_acquire, memory_order_relaxed));
+}
+
+// => false when nothing holds it.
+static bool add_binding(acre_handle *handle, uint32_t *bindings) {
+    uint64_t counts = atomic_load_explicit(&handle->counts, memory_order_relaxed);
+    do {
+        *bindings = (uint32_t)(counts >> 32);
+        if (counts == 0 || *bindings == UINT32_MAX) { // or pending
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&handle->counts, &counts, counts + ACRE_BINDING,
+                                                    memory_order_acquire, memory_order_relaxed));
+    return true;
+}
+
+acre_handle *acre_handle_pin(acre_handle *record, uint32_t *bindings) {
+    uint64_t counts = atomic_load_explicit(&record->counts, memory_order_relaxed);
+    if (counts >> 62 != 3 || counts >> 32 == UINT32_MAX) {
+        return add_binding(record, bindings) ? record : NULL;
+    }
+    if (!atomic_compare_exchange_strong_explicit(&record->counts, &counts,
+                                                 counts | ACRE_PROXY_LOOKED_AT,
+                                                 memory_order_acquire, memory_order_relaxed)) {
+        return NULL; // the loose handle goes just now
+    }
+    acre_handle *loose = (acre_handle *)(uintptr_t)(counts & ~ACRE_PROXY);
+    bool held = add_binding(loose, bindings);
+    atomic_store_explicit(&record->counts, counts, memory_order_release);
+    return held ? loose : NULL;
+}
+
+uint32_t acre_handle_bindings(acre_handle *record) {
+    uint64_t counts = atomic_load_explicit(&record->counts, memory_order_relaxed);
+    if (counts >> 62 != 3) {
+        return (uint32_t)(counts >> 32);
+    }
+    uint32_t bindings = 0;
+    acre_handle *handle = acre_handle_pin(record, &bindings);
+    if (handle == NULL) {
+        return 0;
+    }
+    acre_binding_release((acre_binding *)handle);
+    return bindings;
+}
 
 static void drop(acre_handle *handle, uint64_t count) {
     uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
@@ -112,6 +165,9 @@ static void drop(acre_handle *handle, uint64_t count) {
     loose_handle *loose = loose_of(handle);
     acre_handle *proxy = loose->proxy;
     acre_host_hooks hooks = loose->hooks;
+    if (proxy != NULL) {
+        leave_proxy(proxy);
+    }
     hooks.free(hooks.context, loose, sizeof *loose, 16);
     if (proxy != NULL) {
         push(proxy);
@@ -192,6 +248,8 @@ void acre_loose_handle_bind(acre_handle *handle, acre_home *home, acre_handle *p
     loose->home = home;
     loose->proxy = proxy;
     handle->slice = 1;
+    atomic_store_explicit(&proxy->counts, ACRE_PROXY | (uint64_t)(uintptr_t)handle,
+                          memory_order_relaxed);
 }
 
 void acre_loose_handle_unbind(acre_handle *handle) {

@@ -18,14 +18,21 @@
 #define ACRE_HANDLE_STALE UINT32_MAX
 
 struct acre_handle {
-    _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it; while it is
-                             // pending, the name of the record pushed before
+    _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it
+                             // pending: ACRE_PENDING | the name of the record pushed before
+                             // a proxy: ACRE_PROXY | the address of its loose handle, whose
+                             // counts are those that count | ACRE_PROXY_LOOKED_AT
     uint32_t slice;          // 0 = none yet; ACRE_HANDLE_STALE = given away by a bind
     uint32_t link;           // with an allocation its tag; else the next unused or taken record
 };
 
 #define ACRE_OWNER   UINT64_C(1)
 #define ACRE_BINDING (UINT64_C(1) << 32)
+
+// There are at most 2^31 bindings, so no count looks like these; addresses leave bits 57 to 61 0.
+#define ACRE_PENDING         (UINT64_C(0xffffffff) << 32)
+#define ACRE_PROXY           (UINT64_C(3) << 62)
+#define ACRE_PROXY_LOOKED_AT UINT64_C(1) // the loose handle is not freed while this is set
 
 typedef struct acre_home {
     acre_host host;
@@ -76,6 +83,14 @@ static inline acre_handle *acre_handle_take(acre_home *home, uint32_t *name) {
 // => the record of `home` behind a handle, its proxy for a loose one; NULL when the handle is
 // uninitialised and loose, or of another home.
 acre_handle *acre_handle_record(const acre_home *home, const acre_handle *handle);
+
+// Takes a binding of the allocation behind a record, and tells how many there were.
+// => the handle whose binding it is, to be released as any other: the record, or the loose handle
+// that it stands for; NULL when nothing holds the allocation any more. The manager's thread.
+acre_handle *acre_handle_pin(acre_handle *record, uint32_t *bindings);
+
+// Bindings of the allocation behind a record. The manager's thread.
+uint32_t acre_handle_bindings(acre_handle *record);
 
 // Whether a loose handle was bound before.
 bool acre_loose_handle_is_bound(const acre_handle *handle);
