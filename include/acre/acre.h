@@ -9,6 +9,7 @@
 #include <acre/host.h>
 #include <acre/layout.h>
 #include <acre/manager.h>
+#include <acre/relocation.h>
 #include <acre/report.h>
 #include <acre/status.h>
 #include <acre/storage.h>

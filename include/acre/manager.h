@@ -47,6 +47,17 @@ typedef enum acre_cleanup {
     ACRE_CLEANUP_EXPLICIT = 1, // everything that nothing holds, and the storage is flushed
 } acre_cleanup;
 
+// Whether reservations that allow page updates relocate (acre/relocation.h) before they add a page
+// to the adaptive pool, through the storage's own copy queue. One that fails leaves the reservation
+// to go on as without. With another policy than NONE, resolve a handle after every reservation, or
+// hold a binding: what has one stays in place.
+typedef enum acre_relocation_policy {
+    ACRE_RELOCATION_NONE = 0,
+    ACRE_RELOCATION_ON_NEED = 1, // when acre_manager_relocation_need says so
+    ACRE_RELOCATION_COMPACT = 2, // also when the room held could hold the request, were it in one
+                                 // piece; free pages of every pool go back before a page is added
+} acre_relocation_policy;
+
 // Called when the device or the hard limit refused and giving back free pages did not help. It may
 // release handles, run a cleanup, raise limits and read reports of this manager, not reserve,
 // bind or install. Returning true asks for one more try. `size` is the request's bytes.
@@ -74,13 +85,14 @@ typedef struct acre_manager_options {
     uint32_t event_mask; // acre_event_kind bits it is called for; 0 = all
     acre_log_fn log;     // NULL = the configuration's log target
     void *log_context;
+    acre_relocation_policy relocation; // UNSUPPORTED on a storage without the operation copy
 } acre_manager_options;
 
 #if defined(__cplusplus)
 #define ACRE_MANAGER_OPTIONS_INIT                                                                  \
     (acre_manager_options{sizeof(acre_manager_options), nullptr, 0, 0, 0, 0, 0, nullptr, nullptr,  \
                           nullptr, ACRE_MODE_AUTO, nullptr, nullptr, nullptr, nullptr, 0, nullptr, \
-                          nullptr})
+                          nullptr, ACRE_RELOCATION_NONE})
 #else
 #define ACRE_MANAGER_OPTIONS_INIT                                                                  \
     ((acre_manager_options){.struct_size = sizeof(acre_manager_options)})

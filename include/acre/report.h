@@ -72,10 +72,15 @@ typedef struct acre_report {
     uint64_t alignment;
     uint64_t host_bytes; // bytes the manager holds through its host hooks
     uint32_t pool_count; // of the layout, then one for each outdated page size of its arena
+    // What relocations (acre/relocation.h) did so far.
+    uint64_t moves;
+    uint64_t moved_bytes;
+    uint64_t pages_given_back;
 } acre_report;
 
 #if defined(__cplusplus)
-#define ACRE_REPORT_INIT (acre_report{sizeof(acre_report), {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+#define ACRE_REPORT_INIT                                                                           \
+    (acre_report{sizeof(acre_report), {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 #else
 #define ACRE_REPORT_INIT ((acre_report){.struct_size = sizeof(acre_report)})
 #endif

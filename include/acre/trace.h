@@ -143,6 +143,13 @@ typedef struct acre_trace_facts {
 // Called now and then during a replay with the events done and to do over all passes.
 typedef void (*acre_replay_progress_fn)(void *context, uint64_t done, uint64_t total);
 
+// What relocations did in one pass.
+typedef struct acre_replay_pass {
+    uint64_t moves;
+    uint64_t moved_bytes;
+    uint64_t pages_given_back; // by the relocations' commits
+} acre_replay_pass;
+
 typedef struct acre_replay_options {
     size_t struct_size;           // set by ACRE_REPLAY_OPTIONS_INIT
     const acre_host_hooks *hooks; // NULL = the C library's allocator; for the replay's own tables
@@ -150,11 +157,14 @@ typedef struct acre_replay_options {
     bool verify; // host resources only: fill every allocation with a pattern, check it at its free
     acre_replay_progress_fn progress; // may be NULL; runs inside the timing
     void *progress_context;
+    acre_replay_pass *pass_results; // filled in pass by pass, as far as it reaches; may be NULL
+    size_t pass_capacity;           // passes that pass_results has room for
 } acre_replay_options;
 
 #if defined(__cplusplus)
 #define ACRE_REPLAY_OPTIONS_INIT                                                                   \
-    (acre_replay_options{sizeof(acre_replay_options), nullptr, 0, false, nullptr, nullptr})
+    (acre_replay_options{sizeof(acre_replay_options), nullptr, 0, false, nullptr, nullptr,         \
+                         nullptr, 0})
 #else
 #define ACRE_REPLAY_OPTIONS_INIT ((acre_replay_options){.struct_size = sizeof(acre_replay_options)})
 #endif

@@ -263,6 +263,7 @@ static void log_pool(const acre_manager *manager, const acre_pool *pool) {
 
 void acre_layout_adopt(acre_manager *manager, const acre_pool_set *set) {
     manager->layout = *set;
+    manager->relocation.moved_nothing = false;
     for (uint32_t octave = 0; octave < 64; octave++) {
         uint32_t first = 0;
         while (first < set->count &&

@@ -19,6 +19,21 @@ static acre_status read_options(acre_manager_options *own, const acre_manager_op
     return ACRE_OK;
 }
 
+// Relocations of a policy go through the storage's own queue.
+static acre_status check_policy(const acre_storage *storage, const acre_manager_options *options,
+                                acre_error *error) {
+    if ((unsigned)options->relocation > ACRE_RELOCATION_COMPACT) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "no such relocation policy: %d",
+                              (int)options->relocation);
+    }
+    if (options->relocation != ACRE_RELOCATION_NONE && storage->ops.copy == NULL) {
+        return acre_error_set(error, ACRE_UNSUPPORTED,
+                              "storage %s cannot copy, which a relocation policy needs",
+                              storage->name);
+    }
+    return ACRE_OK;
+}
+
 static acre_status read_config(acre_config *config, const acre_config *given, acre_error *error) {
     if (given == NULL) {
         return acre_config_read_environment(config, error);
@@ -103,6 +118,7 @@ static void init(acre_manager *manager, acre_storage *storage,
         (manager->event != NULL &&
          (manager->event_mask & (ACRE_EVENT_RESERVE | ACRE_EVENT_REFUSE | ACRE_EVENT_FREE)) != 0);
     init_fixed_pools(manager);
+    manager->relocation_policy = options->relocation;
     manager->base_mode = options->base_mode;
     if (manager->base_mode == ACRE_MODE_AUTO &&
         manager->config.persistent_memory == ACRE_PERSISTENT_ENFORCED) {
@@ -120,6 +136,9 @@ static acre_status create(acre_storage *storage, const acre_manager_options *opt
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "the manager needs a storage");
     }
     acre_status status = read_options(&own, options, error);
+    if (status == ACRE_OK) {
+        status = check_policy(storage, &own, error);
+    }
     if (status == ACRE_OK) {
         status = read_config(&config, own.config, error);
     }
@@ -169,6 +188,7 @@ void acre_manager_destroy(acre_manager *manager) {
     acre_home *home = manager->home;
     acre_heap *heap = &manager->heap;
     if (heap->storage != NULL) { // creation came that far
+        acre_relocation_leave_all(manager);
         acre_manager_take_pending(manager);
         acre_layout_unbuild(manager, &manager->layout);
         acre_pool_destroy(&manager->persistent);

@@ -7,11 +7,13 @@
 //   lookup.c    from a handle to its allocation: bind, cursor, place, resolve
 //   modes.c     windows
 //   cleanup.c   giving pages back; replacing the layout
+//   relocate*.c moving what lives in an arena: relocate.h lists them
 //   report.c, report_text.c, check.c   looking at it
 #ifndef ACRE_MANAGER_MANAGER_H
 #define ACRE_MANAGER_MANAGER_H
 
 #include <acre/manager.h>
+#include <acre/relocation.h>
 #include <acre/report.h>
 
 #include "base/log.h"
@@ -26,6 +28,15 @@ typedef struct acre_pool_set {
     acre_arena *arena; // NULL = the layout has none
 } acre_pool_set;
 
+// What relocations did, and how the arena looked after one that moved nothing.
+typedef struct acre_relocation_memory {
+    uint64_t moves;
+    uint64_t bytes; // of the allocations moved
+    uint64_t pages; // given back
+    bool moved_nothing;
+    uint64_t current_pages, outdated_pools, outdated_pages, outdated_guarded;
+} acre_relocation_memory;
+
 struct acre_manager {
     acre_home *home;
     acre_heap heap;
@@ -37,6 +48,11 @@ struct acre_manager {
     acre_pool persistent;
     acre_pool dedicated;
     acre_size_counts persistent_sizes;
+
+    acre_relocation_policy relocation_policy;
+    acre_relocation_memory relocation;
+    acre_pool *before_growth; // what the arena goes back to if the request is refused; NULL = none
+    acre_relocation *relocations; // plans that were not destroyed
 
     acre_mode mode; // in force
     acre_mode base_mode;
@@ -105,6 +121,15 @@ void acre_layout_unbuild(acre_manager *manager, acre_pool_set *set);
 // Puts pools in force.
 void acre_layout_adopt(acre_manager *manager, const acre_pool_set *set);
 
+// ---- reserve.c -----------------------------------------------------------------------------
+
+// Routes to the current pool of an arena, which may have gone over to another page size. => it, or
+// the pool of that index when it is of no arena.
+acre_pool *acre_manager_route_arena(acre_manager *manager, uint32_t index);
+
+// A pool got a page.
+void acre_manager_log_page(const acre_manager *manager, const acre_pool *pool);
+
 // ---- release.c -----------------------------------------------------------------------------
 
 // Frees what other threads let go, in the order they did.
@@ -133,6 +158,21 @@ void acre_manager_schedule(acre_manager *manager);
 
 // Gives the idle pages of every pool back and flushes. => how many pages.
 uint64_t acre_manager_give_back(acre_manager *manager);
+
+// ---- relocate.c ----------------------------------------------------------------------------
+
+// The manager ends: its plans are over.
+void acre_relocation_leave_all(acre_manager *manager);
+
+// ---- relocate_auto.c -----------------------------------------------------------------------
+
+// Before a reservation that allows updates adds a page to the arena: what the policy says.
+// => whether the room held may serve the request now. The arena may have gone over to larger pages
+// by itself: then the outcome of the request must be told.
+bool acre_relocate_before_page(acre_manager *manager, const acre_need *need);
+
+// The outcome of a request that may have relocated: a refused one leaves the page size as it was.
+void acre_relocate_after_request(acre_manager *manager, bool served);
 
 // ---- modes.c -------------------------------------------------------------------------------
 

@@ -51,6 +51,9 @@ void acre_manager_report(acre_manager *manager, acre_report *report) {
     own.alignment = heap->alignment;
     own.host_bytes = manager->home->host.bytes;
     own.pool_count = acre_manager_pool_count(manager);
+    own.moves = manager->relocation.moves;
+    own.moved_bytes = manager->relocation.bytes;
+    own.pages_given_back = manager->relocation.pages;
     acre_struct_write(report, &own, sizeof own);
 }
 

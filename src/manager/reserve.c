@@ -53,7 +53,7 @@ static void tell_reserve(acre_manager *manager, const request *wanted, uint32_t 
     }
 }
 
-static void log_page(const acre_manager *manager, const acre_pool *pool) {
+void acre_manager_log_page(const acre_manager *manager, const acre_pool *pool) {
     bool persistent = pool->kind == ACRE_POOL_PERSISTENT;
     acre_log_write(&manager->log, persistent ? ACRE_LOG_BASIC : ACRE_LOG_FULL,
                    "new page in pool %s: %" PRIu64 " pages, %s reserved",
@@ -94,6 +94,12 @@ static acre_run make_nothing(acre_manager *manager, acre_pool *pool) {
     return (acre_run){slice, name};
 }
 
+// All records that serving a request may need.
+static bool prepare(acre_manager *manager) {
+    return acre_slab_prepare(&manager->heap.slices, ACRE_POOL_RECORDS) &&
+           acre_slab_prepare(&manager->home->handles, 1);
+}
+
 // A new page for the request in one pool.
 static acre_status grow(acre_manager *manager, acre_pool *pool, const request *wanted,
                         const acre_need *need, acre_run *run, acre_error *error) {
@@ -131,14 +137,12 @@ static acre_status serve_from(acre_manager *manager, acre_pool *pool, const requ
     }
     acre_status status = grow(manager, pool, wanted, &need, run, error);
     if (status == ACRE_OK) {
-        log_page(manager, pool);
+        acre_manager_log_page(manager, pool);
     }
     return status;
 }
 
-// A pool of the layout got a page. => the pool that has it: an arena may have taken to larger
-// pages, and routes to those from now on.
-static acre_pool *route_grown(acre_manager *manager, uint32_t index) {
+acre_pool *acre_manager_route_arena(acre_manager *manager, uint32_t index) {
     acre_pool *before = manager->layout.pools[index];
     acre_pool *now = before->arena == NULL ? before : before->arena->current;
     if (now != before) {
@@ -147,8 +151,27 @@ static acre_pool *route_grown(acre_manager *manager, uint32_t index) {
                        acre_format_bytes(now->page_size).text,
                        acre_format_bytes(before->page_size).text);
     }
-    log_page(manager, now);
     return now;
+}
+
+// Whether a page for the request is not added before the policy of relocations had its say.
+static bool relocates(const acre_manager *manager, const acre_pool *pool, const request *wanted) {
+    return manager->relocation_policy != ACRE_RELOCATION_NONE && pool->arena != NULL &&
+           wanted->update == ACRE_PAGES_ALLOW;
+}
+
+// Room held may do once things moved. => OUT_OF_HOST_MEMORY; `run` is none when it does not.
+static acre_status relocate_and_reserve(acre_manager *manager, uint32_t index,
+                                        const acre_need *need, acre_run *run, acre_error *error) {
+    bool moved = acre_relocate_before_page(manager, need);
+    if (!prepare(manager)) { // what was planned took records
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, need->size);
+    }
+    if (moved) {
+        acre_pool *pool = manager->layout.pools[index];
+        *run = pool->ops->reserve(pool, need->padded, need->step);
+    }
+    return ACRE_OK;
 }
 
 // From the layout: the first pool that accepts the size; a full capped pool spills to the next.
@@ -179,13 +202,21 @@ static acre_status serve_from_layout(acre_manager *manager, const request *wante
             }
             break;
         }
+        if (relocates(manager, pool, wanted)) {
+            status = relocate_and_reserve(manager, i, &need, run, error);
+            pool = *served = manager->layout.pools[i]; // it may have gone over to larger pages
+            if (status != ACRE_OK || run->slice != NULL) {
+                return status;
+            }
+        }
         if (refusals == 1) {
             first_capacity = error->capacity;
             first_in_use = error->in_use;
         }
         status = grow(manager, pool, wanted, &need, run, error);
         if (status == ACRE_OK) {
-            *served = route_grown(manager, i);
+            *served = acre_manager_route_arena(manager, i);
+            acre_manager_log_page(manager, *served);
             return ACRE_OK;
         }
         refusals++;
@@ -242,11 +273,6 @@ static bool out_of_memory(acre_status status, const acre_error *error) {
            (status == ACRE_POOL_CAPACITY_EXCEEDED && error->cause == ACRE_OUT_OF_MEMORY);
 }
 
-static bool prepare(acre_manager *manager) {
-    return acre_slab_prepare(&manager->heap.slices, ACRE_POOL_RECORDS) &&
-           acre_slab_prepare(&manager->home->handles, 1);
-}
-
 // The numbers of an out-of-memory error: what is live, reserved, free and in how large a piece.
 static void describe_memory(acre_manager *manager, acre_error *error) {
     acre_usage usage = acre_manager_usage(manager);
@@ -275,17 +301,19 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
         if (out_of_memory(status, error) && manager->out_of_memory != NULL &&
             manager->out_of_memory(manager->out_of_memory_context, manager, wanted->size)) {
             acre_manager_take_pending(manager);
-            if (!prepare(manager)) {
-                return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, wanted->size);
-            }
             if (may_return) {
                 acre_manager_give_back(manager);
             }
-            status = serve(manager, wanted, NULL, &pool, &run, error);
+            status = prepare(manager)
+                         ? serve(manager, wanted, NULL, &pool, &run, error)
+                         : acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, wanted->size);
         }
         if (out_of_memory(status, error)) {
             describe_memory(manager, error);
         }
+    }
+    if (manager->before_growth != NULL) {
+        acre_relocate_after_request(manager, status == ACRE_OK);
     }
     if (status == ACRE_OK) {
         uint64_t padding = acre_heap_padded(&manager->heap, wanted->size) - wanted->size;
@@ -380,6 +408,13 @@ static acre_status read_reservation(const acre_manager *manager,
     return ACRE_OK;
 }
 
+// A move must keep what the offset is a multiple of.
+static void note_alignment(acre_manager *manager, const acre_handle *handle, uint64_t alignment) {
+    bool divides = manager->heap.storage->alignment % alignment == 0;
+    acre_heap_slice(&manager->heap, handle->slice)->aligned =
+        divides ? ACRE_SLICE_ALIGNED : ACRE_SLICE_ODD_ALIGNED;
+}
+
 acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservation *reservation,
                                       acre_handle **handle, acre_error *error) {
     acre_error local;
@@ -389,6 +424,9 @@ acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservat
     acre_status status = read_reservation(manager, reservation, &wanted, detail);
     if (acre_likely(status == ACRE_OK)) {
         status = reserve(manager, &wanted, handle, detail);
+        if (acre_unlikely(wanted.step != manager->heap.alignment) && status == ACRE_OK) {
+            note_alignment(manager, *handle, reservation->alignment);
+        }
     }
     return acre_error_close(error, detail, status);
 }

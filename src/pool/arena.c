@@ -119,7 +119,21 @@ static void take_over(acre_arena *arena, acre_pool *next) {
     old->index = arena->first_outdated + arena->outdated_count;
     arena->outdated[arena->outdated_count++] = old;
     arena->current = next;
+    // Allocations of zero bytes know their pool by its index, which `next` has now.
+    next->zero_sized += old->zero_sized;
+    next->usage.allocations += old->zero_sized;
+    old->usage.allocations -= old->zero_sized;
+    old->zero_sized = 0;
     arena->heap->cleanup_wanted = true; // its empty pages, or itself, may go
+}
+
+// => a pool for what the request needs, not in force yet; NULL with the error.
+static acre_pool *make_next(acre_arena *arena, uint64_t size, acre_error *error) {
+    if (arena->outdated_count + 1 == ACRE_ARENA_SLOTS) {
+        acre_error_refuse(error, ACRE_PAGE_SIZES_EXHAUSTED, size);
+        return NULL;
+    }
+    return make_pool(arena, arena->current->index, acre_arena_page_for(arena, size), error);
 }
 
 static acre_status arena_grow(acre_pool *pool, const acre_need *need, bool may_return,
@@ -128,10 +142,7 @@ static acre_status arena_grow(acre_pool *pool, const acre_need *need, bool may_r
     if (need->padded <= pool->page_size) {
         return acre_sliced_pool_ops.grow(pool, need, may_return, run, error);
     }
-    if (arena->outdated_count + 1 == ACRE_ARENA_SLOTS) {
-        return acre_error_refuse(error, ACRE_PAGE_SIZES_EXHAUSTED, need->size);
-    }
-    acre_pool *next = make_pool(arena, pool->index, acre_arena_page_for(arena, need->size), error);
+    acre_pool *next = make_next(arena, need->size, error);
     if (next == NULL) {
         return error->status;
     }
@@ -142,6 +153,56 @@ static acre_status arena_grow(acre_pool *pool, const acre_need *need, bool may_r
         end_pool(arena, next);
     }
     return status;
+}
+
+acre_status acre_arena_enlarge(acre_arena *arena, uint64_t size, acre_pool **before,
+                               acre_error *error) {
+    uint64_t page_size = arena->current->page_size;
+    acre_pool *next = make_next(arena, size, error);
+    acre_pool *spare = next == NULL ? NULL : make_pool(arena, next->index, page_size, error);
+    if (spare == NULL) {
+        acre_status status = error->status;
+        if (next != NULL) {
+            end_pool(arena, next);
+        }
+        return status;
+    }
+    uint32_t page;
+    acre_status status =
+        acre_pool_add_page(next, next->page_size, arena->heap->alignment, &page, error);
+    if (status != ACRE_OK) {
+        end_pool(arena, spare);
+        end_pool(arena, next);
+        return status;
+    }
+    take_over(arena, next);
+    *before = spare;
+    return ACRE_OK;
+}
+
+acre_pool *acre_arena_settle(acre_arena *arena, acre_pool *before, bool served) {
+    if (!served) { // the pool left behind may be there still, with pages that could not be emptied
+        acre_arena_drain(arena);
+        for (uint32_t i = 0; i < arena->outdated_count; i++) {
+            acre_pool *old = arena->outdated[i];
+            if (old->page_size == before->page_size) {
+                arena->outdated_count--;
+                for (; i < arena->outdated_count; i++) {
+                    arena->outdated[i] = arena->outdated[i + 1];
+                    arena->outdated[i]->index = arena->first_outdated + i;
+                }
+                end_pool(arena, before);
+                before = old;
+            }
+        }
+        before->kind = ACRE_POOL_ADAPTIVE;
+        before->returns_at_once = false;
+        before->index = arena->current->index;
+        take_over(arena, before);
+        return before;
+    }
+    end_pool(arena, before);
+    return arena->current;
 }
 
 const acre_pool_ops acre_arena_pool_ops = {arena_reserve, arena_grow, arena_release, arena_growth};

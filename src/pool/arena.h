@@ -42,6 +42,17 @@ uint64_t acre_arena_drain(acre_arena *arena);
 // top, in whole MiB, never below the smallest page nor above the largest.
 uint64_t acre_arena_page_for(const acre_arena *arena, uint64_t size);
 
+// Goes over to pages of the size that a request of `size` bytes needs, which is above the current
+// one, with one empty page of it: a growth without its request. `*before` is a pool of the size
+// until now, for acre_arena_settle.
+// => PAGE_SIZES_EXHAUSTED, and what the device says; then nothing changed.
+acre_status acre_arena_enlarge(acre_arena *arena, uint64_t size, acre_pool **before,
+                               acre_error *error);
+
+// The request behind acre_arena_enlarge was served, or refused: then pages of the size before it
+// are current again. => the current pool.
+acre_pool *acre_arena_settle(acre_arena *arena, acre_pool *before, bool served);
+
 // Pages that the outdated pools hold.
 uint64_t acre_arena_outdated_pages(const acre_arena *arena);
 

@@ -17,6 +17,7 @@ typedef struct acre_heap {
     uint64_t alignment_mask; // alignment - 1 when that is a power of two, else 0
     uint64_t largest_page;   // bytes, a multiple of the alignment
     uint64_t reserved;       // bytes of all pages held
+    uint64_t reserved_most;  // the most that was
     uint64_t hard_limit;     // never exceeded by `reserved`
     uint64_t reservations;   // counted: allow and add-only ones
     uint64_t page_sequence;  // pages made so far

@@ -135,6 +135,7 @@ acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest
     pool->pages++;
     pool->usage.reserved += size;
     heap->reserved += size;
+    heap->reserved_most = acre_max(heap->reserved_most, heap->reserved);
     pool->pages_peak = acre_max(pool->pages_peak, pool->pages);
     pool->bytes_peak = acre_max(pool->bytes_peak, pool->usage.reserved);
     tell_page(heap, ACRE_EVENT_PAGE_ADD, size);

@@ -122,7 +122,21 @@ static acre_status end_pass(acre_replay *run, acre_error *error) {
     return status;
 }
 
+// What relocations did since `before`, which becomes what they did so far.
+static void note_relocations(acre_replay *run, acre_report *before) {
+    acre_report after = ACRE_REPORT_INIT;
+    acre_manager_report(run->manager, &after);
+    if (run->result.passes < run->options.pass_capacity && run->options.pass_results) {
+        run->options.pass_results[run->result.passes] = (acre_replay_pass){
+            .moves = after.moves - before->moves,
+            .moved_bytes = after.moved_bytes - before->moved_bytes,
+            .pages_given_back = after.pages_given_back - before->pages_given_back};
+    }
+    *before = after;
+}
+
 static acre_status run_passes(acre_replay *run, acre_error *error) {
+    acre_report relocated = ACRE_REPORT_INIT;
     uint64_t events = run->program->facts.events;
     while (run->result.passes < run->options.passes) {
         uint64_t begin = now();
@@ -138,6 +152,7 @@ static acre_status run_passes(acre_replay *run, acre_error *error) {
         if (run->result.passes == 0)
             run->result.ns_per_event_first = each;
         run->result.ns_per_event_warm = each;
+        note_relocations(run, &relocated);
         run->result.passes++;
     }
     return ACRE_OK;
