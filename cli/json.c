@@ -40,6 +40,33 @@ static void write_count(const char *key, uint64_t value) {
     printf(",\"%s\":%" PRIu64, key, value);
 }
 
+// One array with a number for each pass.
+static void write_array(const char *key, const replay_row *row,
+                        uint64_t (*value)(const acre_replay_pass *pass)) {
+    printf(",\"%s\":[", key);
+    for (uint32_t i = 0; i < row->result.passes; i++)
+        printf("%s%" PRIu64, i > 0 ? "," : "", value(&row->relocations[i]));
+    putchar(']');
+}
+
+static uint64_t moved_bytes(const acre_replay_pass *pass) {
+    return pass->moved_bytes;
+}
+
+static uint64_t moves(const acre_replay_pass *pass) {
+    return pass->moves;
+}
+
+static uint64_t pages_given_back(const acre_replay_pass *pass) {
+    return pass->pages_given_back;
+}
+
+static void write_relocations(const replay_row *row) {
+    write_array("moved_bytes", row, moved_bytes);
+    write_array("moves", row, moves);
+    write_array("pages_given_back", row, pages_given_back);
+}
+
 void json_write_row(const replay_row *row) {
     const acre_replay_result *result = &row->result;
     fputs("{\"trace\":", stdout);
@@ -58,6 +85,9 @@ void json_write_row(const replay_row *row) {
     write_count("device_allocs", result->device_allocs);
     write_count("device_frees", result->device_frees);
     write_count("failed", result->failed);
-    printf(",\"ns_per_event_first\":%.2f,\"ns_per_event_warm\":%.2f}\n", result->ns_per_event_first,
+    printf(",\"ns_per_event_first\":%.2f,\"ns_per_event_warm\":%.2f", result->ns_per_event_first,
            result->ns_per_event_warm);
+    if (row->relocations)
+        write_relocations(row);
+    puts("}");
 }

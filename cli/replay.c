@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "progress.h"
@@ -62,9 +63,13 @@ static acre_status run_on(acre_storage *storage, const layout_choice *choice,
     manager.alignment = request->limits.alignment;
     manager.total_memory = request->limits.memory;
     manager.layout = &layout;
+    if (request->relocate)
+        manager.relocation = ACRE_RELOCATION_COMPACT;
     acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
     options.passes = request->passes;
     options.verify = request->verify;
+    options.pass_results = row->relocations;
+    options.pass_capacity = row->relocations ? request->passes : 0;
     progress bar;
     bool with_bar = !request->json && progress_wanted();
     if (with_bar) {
@@ -115,6 +120,11 @@ static outcome run_layouts(const replay_request *request, const char *path,
         *row = (replay_row){.trace = base_name(path),
                             .device = request->device->name,
                             .result = ACRE_REPLAY_RESULT_INIT};
+        if (request->relocate &&
+            !(row->relocations = calloc(request->passes, sizeof(*row->relocations)))) {
+            complain("no memory for the results of %" PRIu32 " passes", request->passes);
+            return OUTCOME_FAILED;
+        }
         bool taken;
         result =
             worse(result, run_layout(request->layouts.chosen[i], request, program, row, &taken));
@@ -132,6 +142,8 @@ static outcome run_layouts(const replay_request *request, const char *path,
         table_write(rows, count, request, &facts);
     }
     fflush(stdout);
+    for (unsigned i = 0; i < count; i++)
+        free(rows[i].relocations);
     return result;
 }
 

@@ -16,6 +16,7 @@ typedef struct replay_request {
     uint32_t passes;
     bool json;
     bool verify;
+    bool relocate;
     bool lenient;
     bool help; // asked for, and given
 } replay_request;
@@ -36,6 +37,7 @@ typedef struct replay_row {
     const char *layout;
     row_state state;
     acre_replay_result result;
+    acre_replay_pass *relocations; // one for each pass; NULL when they were not asked for
 } replay_row;
 
 // peak reserved / peak live; 0 when nothing lived.

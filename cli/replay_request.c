@@ -34,6 +34,8 @@ static void print_help(void) {
           "                         first and warm are the first and the last pass\n"
           "  --verify               with --device host: fill every allocation with a pattern\n"
           "                         and check it when it is freed\n"
+          "  --relocate             with --layout adaptive: move what lives so that pages go back\n"
+          "                         before another is added, and show what was moved\n"
           "  --lenient              pass over lines that are wrong, and count them\n"
           "  --json                 one object per line instead of tables\n"
           "  -h, --help             this text\n"
@@ -51,6 +53,7 @@ enum {
     OPTION_ALIGNMENT,
     OPTION_PASSES,
     OPTION_VERIFY,
+    OPTION_RELOCATE,
     OPTION_LENIENT,
     OPTION_JSON,
 };
@@ -63,6 +66,7 @@ static const struct option long_options[] = {
     {"alignment", required_argument, NULL, OPTION_ALIGNMENT},
     {"passes", required_argument, NULL, OPTION_PASSES},
     {"verify", no_argument, NULL, OPTION_VERIFY},
+    {"relocate", no_argument, NULL, OPTION_RELOCATE},
     {"lenient", no_argument, NULL, OPTION_LENIENT},
     {"json", no_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, 'h'},
@@ -114,6 +118,9 @@ static outcome read_option(replay_request *request, int option, const char *valu
     case OPTION_VERIFY:
         request->verify = true;
         return OUTCOME_FINE;
+    case OPTION_RELOCATE:
+        request->relocate = true;
+        return OUTCOME_FINE;
     case OPTION_LENIENT:
         request->lenient = true;
         return OUTCOME_FINE;
@@ -136,6 +143,11 @@ static outcome settle(replay_request *request) {
     if (request->verify && strcmp(request->device->name, "host") != 0) {
         complain("--verify needs --device host: a %s device has no bytes to look at",
                  request->device->name);
+        return OUTCOME_USAGE;
+    }
+    if (request->relocate && (request->layouts.count != 1 ||
+                              strcmp(request->layouts.chosen[0]->name, "adaptive") != 0)) {
+        complain("--relocate needs --layout adaptive: no other layout moves what lives");
         return OUTCOME_USAGE;
     }
     return device_limits_settle(request->device, &request->limits);

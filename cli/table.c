@@ -60,6 +60,26 @@ static void write_row(const replay_row *row) {
            format_time(result->ns_per_event_warm).text, result->failed);
 }
 
+static void write_relocations(const replay_row *row) {
+    acre_replay_pass all = {0, 0, 0};
+    const acre_replay_pass *passes = row->relocations;
+    uint32_t count = row->result.passes;
+    for (uint32_t i = 0; i < count; i++) {
+        all.moves += passes[i].moves;
+        all.moved_bytes += passes[i].moved_bytes;
+        all.pages_given_back += passes[i].pages_given_back;
+    }
+    const struct {
+        const char *name;
+        const acre_replay_pass *pass;
+    } lines[] = {{"first", &passes[0]}, {"warm", &passes[count - 1]}, {"all", &all}};
+    printf("\n%-10s %11s %8s %16s\n", "relocation", "moved bytes", "moves", "pages given back");
+    for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        printf("%-10s %11s %8" PRIu64 " %16" PRIu64 "\n", lines[i].name,
+               size_format(lines[i].pass->moved_bytes).text, lines[i].pass->moves,
+               lines[i].pass->pages_given_back);
+}
+
 void table_write(const replay_row *rows, unsigned count, const replay_request *request,
                  const acre_trace_facts *facts) {
     if (count == 0)
@@ -70,6 +90,10 @@ void table_write(const replay_row *rows, unsigned count, const replay_request *r
     for (unsigned i = 0; i < count; i++) {
         write_row(&rows[i]);
         verified = verified && rows[i].state == ROW_DONE;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (rows[i].relocations && rows[i].state == ROW_DONE)
+            write_relocations(&rows[i]);
     }
     if (request->verify)
         puts("the times include verification");
