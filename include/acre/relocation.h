@@ -121,7 +121,7 @@ typedef struct acre_relocation_report {
     acre_relocation_stayed bound;     // on a page where an allocation has a binding
     acre_relocation_stayed no_target; // on a page whose allocations do not all find room
     acre_relocation_stayed limited;   // a limit came first; `more` says that a call may go on
-    acre_relocation_stayed changed;   // released or bound between plan and commit
+    acre_relocation_stayed changed;   // released, bound or guarded between plan and commit
     bool more;
 } acre_relocation_report;
 
@@ -220,7 +220,8 @@ ACRE_API ACRE_CHECKED acre_status acre_relocation_copy(acre_relocation *relocati
 
 // Hands each allocation over to its target and gives emptied pages back; the plan is over then.
 // A move is left out when, since the plan, all owners let the allocation go, a bind gave it to
-// another handle, or another binding was taken of it: those stay, or go, where they are. Between
+// another handle, another binding was taken of it, or a guard was taken on either page: those stay,
+// or go, where they are. Between
 // copy and commit nothing may write to what moves. `report` may be NULL.
 // INVALID_ARGUMENT when the plan was not copied, is over, or its manager is gone.
 ACRE_API ACRE_CHECKED acre_status acre_relocation_commit(acre_relocation *relocation,

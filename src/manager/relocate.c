@@ -237,22 +237,28 @@ static void hand_over(acre_manager *manager, uint32_t allocation, uint32_t targe
     pool->largest_alloc = acre_max(pool->largest_alloc, moved->live.requested);
 }
 
-// => where to count an allocation that must not move after all; NULL when it may.
-static acre_relocation_stayed *changed(acre_relocation *plan, const acre_move *move) {
-    const acre_handle *record = acre_handle_record(plan->manager->home, move->held);
+static bool is_guarded(const acre_heap *heap, uint32_t slice) {
+    return acre_page_at(heap, acre_heap_slice(heap, slice)->page)->guards > 0;
+}
+
+// Whether an allocation must not move after all.
+static bool changed(const acre_manager *manager, const acre_move *move) {
+    const acre_handle *record = acre_handle_record(manager->home, move->held);
+    if (record == NULL || record->slice != move->source) { // a bind gave it away
+        return true;
+    }
     uint64_t counts = atomic_load_explicit(&move->held->counts, memory_order_acquire);
-    bool same = record != NULL && record->slice == move->source;
     bool owned = (uint32_t)counts > 0;
     bool bound = counts >> 32 > 1; // beside the plan's own
-    return same && owned && !bound ? NULL : &plan->report.changed;
+    return !owned || bound || is_guarded(&manager->heap, move->source) ||
+           is_guarded(&manager->heap, move->target);
 }
 
 static void settle_move(acre_relocation *plan, const acre_move *move) {
     acre_manager *manager = plan->manager;
-    acre_relocation_stayed *stayed = changed(plan, move);
-    if (stayed != NULL) {
-        stayed->allocations++;
-        stayed->bytes += move->size;
+    if (changed(manager, move)) {
+        plan->report.changed.allocations++;
+        plan->report.changed.bytes += move->size;
         acre_relocation_free_target(manager, move->target);
     } else {
         hand_over(manager, move->source, move->target);

@@ -87,10 +87,14 @@ static acre_verdict clear_stretch(acre_relocation *plan, run_list *runs, const a
         }
     }
     uint32_t end = stretch.end < runs->count ? runs->names[stretch.end] : 0;
+    uint32_t first = plan->moves.count;
     acre_verdict found =
         carve->index.bytes < stretch.live
             ? ACRE_STAYS
             : acre_relocation_plan_runs(plan, runs->names[stretch.first], end, false);
+    if (found == ACRE_FITS) { // cut short by a limit, the next call goes on with what is left
+        (void)acre_relocation_apply_limits(plan, first);
+    }
     acre_carve_restore_page(carve, page->first);
     return found;
 }

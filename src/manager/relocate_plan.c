@@ -136,9 +136,7 @@ static acre_verdict add_moves(acre_relocation *plan, uint32_t slice, uint32_t en
     return ACRE_FITS;
 }
 
-// Leaves those moves from `first` on that the limits have no room for where they are.
-// => whether there was room for all.
-static bool apply_limits(acre_relocation *plan, uint32_t first) {
+bool acre_relocation_apply_limits(acre_relocation *plan, uint32_t first) {
     acre_moves *moves = &plan->moves;
     const acre_relocation_options *options = &plan->options;
     uint64_t bytes = plan->bytes; // before `first`, then with what is kept
@@ -246,7 +244,7 @@ acre_verdict acre_relocation_plan_page(acre_relocation *plan, uint32_t name, boo
     if (found == ACRE_STAYS) {
         count_page(plan, page, &plan->report.no_target);
     }
-    return found == ACRE_FITS && !apply_limits(plan, first) ? ACRE_STAYS : found;
+    return found == ACRE_FITS && !acre_relocation_apply_limits(plan, first) ? ACRE_STAYS : found;
 }
 
 static acre_verdict plan_outdated(acre_relocation *plan, acre_page_list *list, bool may_add) {

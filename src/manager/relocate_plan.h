@@ -33,6 +33,10 @@ acre_verdict acre_relocation_gather(acre_relocation *plan, const acre_pool *pool
 acre_verdict acre_relocation_plan_runs(acre_relocation *plan, uint32_t slice, uint32_t end,
                                        bool may_add);
 
+// Leaves those moves from `first` on that the limits have no room for where they are.
+// => whether there was room for all.
+bool acre_relocation_apply_limits(acre_relocation *plan, uint32_t first);
+
 // The same for a whole page, within the limits; counts what stays.
 acre_verdict acre_relocation_plan_page(acre_relocation *plan, uint32_t name, bool may_add);
 
