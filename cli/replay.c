@@ -115,16 +115,17 @@ static outcome run_layouts(const replay_request *request, const char *path,
     replay_row rows[LAYOUTS_MOST];
     unsigned count = 0;
     outcome result = OUTCOME_FINE;
+    acre_replay_pass *relocations = NULL; // there is one layout then
+    if (request->relocate && !(relocations = calloc(request->passes, sizeof(*relocations)))) {
+        complain("no memory for the results of %" PRIu32 " passes", request->passes);
+        return OUTCOME_FAILED;
+    }
     for (unsigned i = 0; i < request->layouts.count; i++) {
         replay_row *row = &rows[count];
         *row = (replay_row){.trace = base_name(path),
                             .device = request->device->name,
-                            .result = ACRE_REPLAY_RESULT_INIT};
-        if (request->relocate &&
-            !(row->relocations = calloc(request->passes, sizeof(*row->relocations)))) {
-            complain("no memory for the results of %" PRIu32 " passes", request->passes);
-            return OUTCOME_FAILED;
-        }
+                            .result = ACRE_REPLAY_RESULT_INIT,
+                            .relocations = relocations};
         bool taken;
         result =
             worse(result, run_layout(request->layouts.chosen[i], request, program, row, &taken));
@@ -142,8 +143,7 @@ static outcome run_layouts(const replay_request *request, const char *path,
         table_write(rows, count, request, &facts);
     }
     fflush(stdout);
-    for (unsigned i = 0; i < count; i++)
-        free(rows[i].relocations);
+    free(relocations);
     return result;
 }
 

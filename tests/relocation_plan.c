@@ -48,7 +48,8 @@ static void sorting_puts_any_number_of_elements_in_order(void **state) {
 // | 3 free | 5 live | 4 free | 1 live | 6 free |
 static void a_stretch_has_the_fewest_live_bytes_that_give_the_size(void **state) {
     (void)state;
-    const acre_source_run runs[] = {{3, false}, {5, true}, {4, false}, {1, true}, {6, false}};
+    const acre_source_run runs[] = {
+        {3, false, 1}, {5, true, 2}, {4, false, 3}, {1, true, 4}, {6, false, 5}};
     const struct {
         uint64_t size;
         bool found;

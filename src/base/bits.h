@@ -50,12 +50,14 @@ static inline uint64_t acre_round_up(uint64_t value, uint64_t alignment) {
 
 // The greatest common divisor of a, b >= 1.
 static inline uint64_t acre_gcd(uint64_t a, uint64_t b) {
-    while (b != 0) {
+    for (;;) {
         uint64_t rest = a % b;
+        if (rest == 0) {
+            return b;
+        }
         a = b;
         b = rest;
     }
-    return a;
 }
 
 // The least common multiple of a, b >= 1; UINT64_MAX when it does not fit.

@@ -123,24 +123,25 @@ static acre_status read_options(acre_relocation_options *own,
     return ACRE_OK;
 }
 
-static acre_status make_and_fill(acre_manager *manager, const acre_relocation_options *options,
-                                 acre_relocation **made, acre_error *error) {
+// => a plan with its moves; NULL with the error.
+static acre_relocation *make_and_fill(acre_manager *manager, const acre_relocation_options *options,
+                                      acre_error *error) {
     if (manager->layout.arena == NULL) {
-        return acre_relocation_no_arena(error);
+        (void)!acre_relocation_no_arena(error);
+        return NULL;
     }
     acre_relocation *plan = make_plan(manager, options);
     if (plan == NULL) {
-        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *plan);
+        acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *plan);
+        return NULL;
     }
     plan->options.room = room_now(manager, options->room);
     plan->counts = plan->options.room != ACRE_RELOCATION_ROOM_AS_NEEDED || options->compact;
-    acre_status status = acre_relocation_fill(plan, error);
-    if (status != ACRE_OK) {
+    if (acre_relocation_fill(plan, error) != ACRE_OK) {
         acre_relocation_destroy(plan);
-        return status;
+        return NULL;
     }
-    *made = plan;
-    return ACRE_OK;
+    return plan;
 }
 
 acre_status acre_manager_relocation_plan(acre_manager *manager,
@@ -152,7 +153,11 @@ acre_status acre_manager_relocation_plan(acre_manager *manager,
     acre_manager_take_pending(manager);
     acre_status status = read_options(&own, options, detail);
     if (status == ACRE_OK) {
-        status = make_and_fill(manager, &own, relocation, detail);
+        acre_relocation *plan = make_and_fill(manager, &own, detail);
+        if (plan == NULL) {
+            return acre_error_close(error, detail, detail->status);
+        }
+        *relocation = plan;
     }
     return acre_error_close(error, detail, status);
 }
@@ -333,15 +338,16 @@ acre_status acre_relocation_commit(acre_relocation *relocation, acre_relocation_
 acre_status acre_relocation_run(acre_manager *manager, const acre_relocation_options *options,
                                 bool counts, acre_relocation_report *report, acre_error *error) {
     acre_copy_queue queue;
-    acre_relocation *plan = NULL;
     acre_status status = acre_queue_read(&queue, options->queue, manager->heap.storage, error);
-    if (status == ACRE_OK) {
-        status = make_and_fill(manager, options, &plan, error);
+    if (status != ACRE_OK) {
+        return status;
     }
-    if (status == ACRE_OK) {
-        plan->counts = plan->counts && counts;
-        status = copy(plan, &queue, error);
+    acre_relocation *plan = make_and_fill(manager, options, error);
+    if (plan == NULL) {
+        return error->status;
     }
+    plan->counts = plan->counts && counts;
+    status = copy(plan, &queue, error);
     if (status == ACRE_OK) {
         commit(plan);
         *report = plan->report;

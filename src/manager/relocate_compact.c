@@ -34,36 +34,25 @@ acre_verdict acre_relocation_plan_current(acre_relocation *plan, acre_page_list 
     return found;
 }
 
-// The runs of one page, and which records they are.
+// The runs of one page.
 typedef struct run_list {
     acre_host *host;
     acre_source_run *runs;
-    uint32_t *names;
-    uint32_t count, run_capacity, name_capacity;
+    uint32_t count, capacity;
 } run_list;
 
 static bool read_runs(const acre_heap *heap, const acre_page *page, run_list *list) {
     list->count = 0;
     for (uint32_t at = page->first; at != 0; at = acre_heap_slice(heap, at)->after) {
         const acre_slice *slice = acre_heap_slice(heap, at);
-        uint32_t count = list->count + 1;
-        if (!acre_host_grow(list->host, &list->runs, sizeof *list->runs, list->count, count,
-                            &list->run_capacity) ||
-            !acre_host_grow(list->host, &list->names, sizeof *list->names, list->count, count,
-                            &list->name_capacity)) {
+        if (!acre_host_grow(list->host, &list->runs, sizeof *list->runs, list->count,
+                            list->count + 1, &list->capacity)) {
             return false;
         }
-        list->names[list->count] = at;
-        list->runs[list->count++] = (acre_source_run){slice->size, slice->state == ACRE_SLICE_LIVE};
+        list->runs[list->count++] =
+            (acre_source_run){slice->size, slice->state == ACRE_SLICE_LIVE, at};
     }
     return true;
-}
-
-static void free_runs(run_list *list) {
-    acre_host_free(list->host, list->runs, list->run_capacity * sizeof *list->runs,
-                   _Alignof(max_align_t));
-    acre_host_free(list->host, list->names, list->name_capacity * sizeof *list->names,
-                   _Alignof(max_align_t));
 }
 
 // Moves what lives in the page's cheapest stretch of `size` bytes out of it.
@@ -78,20 +67,21 @@ static acre_verdict clear_stretch(acre_relocation *plan, run_list *runs, const a
         return ACRE_NO_HOST_MEMORY;
     }
     acre_stretch stretch;
-    if (!acre_relocation_stretch(runs->runs, runs->count, size, &stretch)) {
+    if (runs->runs == NULL || // a page has one run at least
+        !acre_relocation_stretch(runs->runs, runs->count, size, &stretch)) {
         return ACRE_STAYS;
     }
     for (size_t i = stretch.first; i < stretch.end; i++) {
-        if (acre_heap_slice(heap, runs->names[i])->state == ACRE_SLICE_FREE) {
-            acre_carve_withhold_run(carve, runs->names[i]);
+        if (!runs->runs[i].live) {
+            acre_carve_withhold_run(carve, runs->runs[i].name);
         }
     }
-    uint32_t end = stretch.end < runs->count ? runs->names[stretch.end] : 0;
+    uint32_t end = stretch.end < runs->count ? runs->runs[stretch.end].name : 0;
     uint32_t first = plan->moves.count;
     acre_verdict found =
         carve->index.bytes < stretch.live
             ? ACRE_STAYS
-            : acre_relocation_plan_runs(plan, runs->names[stretch.first], end, false);
+            : acre_relocation_plan_runs(plan, runs->runs[stretch.first].name, end, false);
     if (found == ACRE_FITS) { // cut short by a limit, the next call goes on with what is left
         (void)acre_relocation_apply_limits(plan, first);
     }
@@ -131,6 +121,6 @@ acre_verdict acre_relocation_plan_stretch(acre_relocation *plan, acre_page_list 
         found = clear_stretch(plan, &runs, acre_page_at(heap, list->pages[i].name), size);
         cleared = found == ACRE_FITS;
     }
-    free_runs(&runs);
+    acre_host_free(runs.host, runs.runs, runs.capacity * sizeof *runs.runs, _Alignof(max_align_t));
     return found;
 }

@@ -27,6 +27,7 @@ void acre_relocation_order(acre_source_page *pages, size_t count);
 typedef struct acre_source_run {
     uint64_t size; // bytes
     bool live;
+    uint32_t name;
 } acre_source_run;
 
 // Runs [first, end) of a page.
