@@ -65,9 +65,12 @@ bool acre_host_grow(acre_host *host, void *array_pointer, size_t element_size, u
     if (needed <= *capacity) {
         return true;
     }
-    uint32_t wanted = *capacity < 8 ? 8 : *capacity * 2;
+    uint64_t wanted = *capacity < 8 ? 8 : (uint64_t)*capacity * 2;
     while (wanted < needed) {
         wanted *= 2;
+    }
+    if (wanted > UINT32_MAX) {
+        return false; // no index may wrap
     }
     void *old;
     memcpy(&old, array_pointer, sizeof old);
@@ -80,6 +83,6 @@ bool acre_host_grow(acre_host *host, void *array_pointer, size_t element_size, u
         acre_host_free(host, old, *capacity * element_size, _Alignof(max_align_t));
     }
     memcpy(array_pointer, &grown, sizeof grown);
-    *capacity = wanted;
+    *capacity = (uint32_t)wanted;
     return true;
 }
