@@ -283,6 +283,9 @@ static inline acre_status reserve(acre_manager *manager, const request *wanted,
                                   acre_handle **handle, acre_error *error) {
     // All records the request may need, so that nothing fails half-way.
     if (acre_unlikely(!prepare(manager))) {
+        if (manager->told) {
+            tell_reserve(manager, wanted, 0, NULL);
+        }
         return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, wanted->size);
     }
     if (wanted->update == ACRE_PAGES_ALLOW) {
