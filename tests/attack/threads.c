@@ -7,15 +7,18 @@
 #include <stdatomic.h>
 
 #define THREADS 4
-#define HANDLES 400
+#define HANDLES 2500
 
 typedef struct letting_go {
     acre_handle *handles[HANDLES];
     acre_binding *bindings[HANDLES];
 } letting_go;
 
+static pthread_barrier_t start; // all threads and the manager's begin together
+
 static void *let_go(void *context) {
     letting_go *mine = context;
+    pthread_barrier_wait(&start);
     for (int i = 0; i < HANDLES; i++) {
         acre_handle_release(acre_handle_retain(mine->handles[i]));
         acre_handle_release(mine->handles[i]);
@@ -51,7 +54,7 @@ static void tags_and_books_stay_right_while_other_threads_let_go(void **state) {
     static letting_go mine[THREADS];
     pthread_t threads[THREADS];
     bench at = make(NULL);
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < 8; round++) {
         uint64_t wrong = 0;
         for (int t = 0; t < THREADS; t++) {
             fill(at.manager, &mine[t], NULL);
@@ -59,6 +62,7 @@ static void tags_and_books_stay_right_while_other_threads_let_go(void **state) {
         for (int t = 0; t < THREADS; t++) {
             assert_int_equal(0, pthread_create(&threads[t], NULL, let_go, &mine[t]));
         }
+        pthread_barrier_wait(&start);
         for (int i = 0; i < 6; i++) {
             acre_allocation_info largest[3];
             acre_handle *handle = NULL;
@@ -108,7 +112,7 @@ static void what_is_let_go_while_the_manager_is_destroyed_is_freed_once(void **s
     hooks.free = count_free;
     hooks.context = &blocks;
     options.hooks = &hooks;
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 12; round++) {
         bench at = make(&options);
         for (int t = 0; t < THREADS; t++) {
             fill(at.manager, &mine[t], &hooks);
@@ -116,6 +120,7 @@ static void what_is_let_go_while_the_manager_is_destroyed_is_freed_once(void **s
         for (int t = 0; t < THREADS; t++) {
             assert_int_equal(0, pthread_create(&threads[t], NULL, let_go, &mine[t]));
         }
+        pthread_barrier_wait(&start);
         acre_manager_destroy(at.manager);
         for (int t = 0; t < THREADS; t++) {
             assert_int_equal(0, pthread_join(threads[t], NULL));
@@ -133,5 +138,8 @@ int main(void) {
         cmocka_unit_test(tags_and_books_stay_right_while_other_threads_let_go),
         cmocka_unit_test(what_is_let_go_while_the_manager_is_destroyed_is_freed_once),
     };
-    return cmocka_run_group_tests_name("attack_threads", tests, NULL, NULL);
+    pthread_barrier_init(&start, NULL, THREADS + 1);
+    int failed = cmocka_run_group_tests_name("attack_threads", tests, NULL, NULL);
+    pthread_barrier_destroy(&start);
+    return failed;
 }
