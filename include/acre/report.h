@@ -123,7 +123,7 @@ ACRE_API size_t acre_manager_report_write(acre_manager *manager, acre_report_for
                                           char *buffer, size_t capacity);
 
 // The `capacity` largest live allocations, largest first, ties by tag and pool; returns how many
-// were written. Cost: one pass over all live allocations.
+// were written. Those of zero bytes are left out. Cost: one pass over all live allocations.
 ACRE_API size_t acre_manager_largest(acre_manager *manager, acre_allocation_info *largest,
                                      size_t capacity);
 

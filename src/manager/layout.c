@@ -83,9 +83,17 @@ static void exclusive_pages(const acre_heap *heap, pool_list *list) {
     }
 }
 
-// Makes one pool from options that may be of another version of the struct.
+// Rounds what a list accepts up to the alignment; unset stays so.
+static void round_limit(const acre_heap *heap, uint64_t *limit) {
+    if (*limit != ACRE_UNSET) {
+        *limit = acre_round_up(*limit, heap->alignment);
+    }
+}
+
+// Makes one pool from options that may be of another version of the struct. The limits of a
+// preset are what its rule says; those of a caller's list are rounded up to the alignment.
 static acre_status make_pool(acre_manager *manager, acre_pool *pool, uint32_t index,
-                             const void *theirs, acre_error *error) {
+                             const void *theirs, bool listed, acre_error *error) {
     acre_pool_options options = ACRE_POOL_OPTIONS_INIT(ACRE_POOL_SLICED, ACRE_UNSET, ACRE_UNSET);
     if (!acre_struct_read(&options, sizeof options, theirs)) {
         return acre_error_set(error, ACRE_UNSUPPORTED,
@@ -103,12 +111,17 @@ static acre_status make_pool(acre_manager *manager, acre_pool *pool, uint32_t in
                               "or direct pools",
                               (unsigned)index, manager->heap.storage->name);
     }
+    if (listed && !options.measured) { // measured limits are what a pool had in force
+        round_limit(&manager->heap, &options.max_slice_size);
+        round_limit(&manager->heap, &options.max_alloc_size);
+    }
     return acre_pool_init(pool, &manager->heap, index, &options, error);
 }
 
 // Makes `count` pools from options that lie `stride` bytes apart.
 static acre_status make_pools(acre_manager *manager, const acre_pool_options *options,
-                              size_t stride, uint32_t count, acre_pool **pools, acre_error *error) {
+                              size_t stride, uint32_t count, bool listed, acre_pool **pools,
+                              acre_error *error) {
     acre_host *host = acre_manager_host(manager);
     acre_pool *made = acre_host_alloc_zeroed(host, count * sizeof *made, _Alignof(acre_pool));
     if (made == NULL) {
@@ -116,7 +129,7 @@ static acre_status make_pools(acre_manager *manager, const acre_pool_options *op
     }
     for (uint32_t i = 0; i < count; i++) {
         acre_status status =
-            make_pool(manager, &made[i], i, (const char *)options + i * stride, error);
+            make_pool(manager, &made[i], i, (const char *)options + i * stride, listed, error);
         if (status != ACRE_OK) {
             acre_layout_unbuild(manager, made, count);
             return status;
@@ -143,7 +156,7 @@ acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, 
                                   "an explicit layout has 1 to %d pools", MAX_POOLS);
         }
         *count = (uint32_t)own.pool_count;
-        return make_pools(manager, own.pools, own.pools[0].struct_size, *count, pools, error);
+        return make_pools(manager, own.pools, own.pools[0].struct_size, *count, true, pools, error);
     }
     pool_list list = {.count = 0};
     if (own.kind == ACRE_LAYOUT_SUB_SLICES) {
@@ -160,7 +173,7 @@ acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, 
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "no such layout: %d", (int)own.kind);
     }
     *count = list.count;
-    return make_pools(manager, list.pools, sizeof list.pools[0], list.count, pools, error);
+    return make_pools(manager, list.pools, sizeof list.pools[0], list.count, false, pools, error);
 }
 
 void acre_layout_unbuild(acre_manager *manager, acre_pool *pools, uint32_t count) {

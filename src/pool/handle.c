@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+#include <assert.h>
+
 #define PENDING_CLOSED UINT32_MAX
 
 typedef struct loose_handle {
@@ -98,7 +100,9 @@ static void push(acre_handle *record) {
 // ---- counts --------------------------------------------------------------------------------
 
 static void drop(acre_handle *handle, uint64_t count) {
-    if (atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel) != count) {
+    uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
+    assert(before >= count); // else it was released once too often
+    if (before != count) {
         return;
     }
     if (!acre_handle_is_loose(handle)) {

@@ -245,12 +245,6 @@ static const char *foreign_option(const acre_pool_options *options) {
                                                                                   : NULL;
 }
 
-// Rounds an option up to the alignment, at most the largest page; unset stays so.
-static uint64_t rounded(const acre_heap *heap, uint64_t size) {
-    return size == ACRE_UNSET ? ACRE_UNSET
-                              : acre_min(acre_round_up(size, heap->alignment), heap->largest_page);
-}
-
 // What a sliced pool accepts and carves. The cap shrinks the page that is carved; a size that the
 // pool accepts but the cap has no room for is a matter of capacity, so that it spills.
 static acre_status shape_sliced(acre_pool *pool, acre_error *error) {
@@ -269,7 +263,7 @@ static acre_status shape_sliced(acre_pool *pool, acre_error *error) {
         return ACRE_INVALID_ARGUMENT;
     }
     options->page_size = page;
-    options->max_slice_size = acre_min(rounded(heap, options->max_slice_size), page);
+    options->max_slice_size = acre_min(options->max_slice_size, page);
     pool->accept_max = options->max_slice_size;
     pool->page_size = page;
     bool capped = options->max_pool_size != ACRE_UNSET;
@@ -305,8 +299,7 @@ acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
             return status;
         }
     } else if (options->kind == ACRE_POOL_EXCLUSIVE) {
-        pool->options.max_alloc_size = rounded(heap, options->max_alloc_size);
-        pool->accept_max = acre_min(pool->options.max_alloc_size, heap->largest_page);
+        pool->accept_max = acre_min(options->max_alloc_size, heap->largest_page);
     } else {
         pool->accept_max = heap->largest_page;
     }

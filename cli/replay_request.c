@@ -1,0 +1,159 @@
+#include "replay.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "size.h"
+
+enum {
+    DEFAULT_PASSES = 3,
+    PASSES_MOST = 1000000,
+};
+
+static void print_help(void) {
+    fputs("usage: acre replay TRACE... [<option>...]\n"
+          "\n"
+          "Replays allocation streams in RMM's log format, plain or gzip, and shows for each\n"
+          "layout what is reserved from the device against what lives.\n"
+          "\n"
+          "  --layout NAME,...      layouts, or all that the device supports (default: all)\n",
+          stdout);
+    for (unsigned i = 0; i < layout_choice_count; i++)
+        printf("                           %-10s %s\n", layout_choices[i].name,
+               layout_choices[i].what);
+    fputs("  --device NAME          the device (default: simulated)\n", stdout);
+    for (unsigned i = 0; i < device_choice_count; i++)
+        printf("                           %-10s %s\n", device_choices[i].name,
+               device_choices[i].what);
+    fputs("  --device-memory SIZE   memory of the device, such as 80GiB\n"
+          "  --max-page SIZE        largest page (default: device memory / 4)\n"
+          "  --alignment SIZE       what sizes are rounded up to, any number of bytes from 1\n"
+          "                         (default: 256)\n"
+          "  --passes N             how often to replay with the manager kept (default: 3);\n"
+          "                         first and warm are the first and the last pass\n"
+          "  --verify               with --device host: fill every allocation with a pattern\n"
+          "                         and check it when it is freed\n"
+          "  --lenient              pass over lines that are wrong, and count them\n"
+          "  --json                 one object per line instead of tables\n"
+          "  -h, --help             this text\n"
+          "\n"
+          "Exit status: 0 fine, 1 a request failed or verification failed, 2 wrong use or a\n"
+          "file that is no trace.\n",
+          stdout);
+}
+
+enum {
+    OPTION_LAYOUT = 256,
+    OPTION_DEVICE,
+    OPTION_DEVICE_MEMORY,
+    OPTION_MAX_PAGE,
+    OPTION_ALIGNMENT,
+    OPTION_PASSES,
+    OPTION_VERIFY,
+    OPTION_LENIENT,
+    OPTION_JSON,
+};
+
+static const struct option long_options[] = {
+    {"layout", required_argument, NULL, OPTION_LAYOUT},
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"device-memory", required_argument, NULL, OPTION_DEVICE_MEMORY},
+    {"max-page", required_argument, NULL, OPTION_MAX_PAGE},
+    {"alignment", required_argument, NULL, OPTION_ALIGNMENT},
+    {"passes", required_argument, NULL, OPTION_PASSES},
+    {"verify", no_argument, NULL, OPTION_VERIFY},
+    {"lenient", no_argument, NULL, OPTION_LENIENT},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+// A size of at least 1 byte.
+static outcome read_size(const char *option, const char *text, uint64_t *size) {
+    const char *why;
+    if (!size_parse(text, size, &why)) {
+        complain("--%s: '%s' %s", option, text, why);
+        return OUTCOME_USAGE;
+    }
+    if (*size == 0) {
+        complain("--%s: 0 is too small, it is 1 at least", option);
+        return OUTCOME_USAGE;
+    }
+    return OUTCOME_FINE;
+}
+
+static outcome read_passes(const char *text, uint32_t *passes) {
+    uint32_t number = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && number <= PASSES_MOST; at++)
+        number = number * 10 + (uint32_t)(*at - '0');
+    if (*at != '\0' || at == text || number < 1 || number > PASSES_MOST) {
+        complain("--passes: '%s' is not a number from 1 to %d", text, PASSES_MOST);
+        return OUTCOME_USAGE;
+    }
+    *passes = number;
+    return OUTCOME_FINE;
+}
+
+static outcome read_option(replay_request *request, int option, const char *value) {
+    switch (option) {
+    case OPTION_LAYOUT:
+        return layout_list_parse(value, &request->layouts) ? OUTCOME_FINE : OUTCOME_USAGE;
+    case OPTION_DEVICE:
+        request->device = device_find(value);
+        return request->device ? OUTCOME_FINE : OUTCOME_USAGE;
+    case OPTION_DEVICE_MEMORY:
+        return read_size("device-memory", value, &request->limits.memory);
+    case OPTION_MAX_PAGE:
+        return read_size("max-page", value, &request->limits.max_page);
+    case OPTION_ALIGNMENT:
+        return read_size("alignment", value, &request->limits.alignment);
+    case OPTION_PASSES:
+        return read_passes(value, &request->passes);
+    case OPTION_VERIFY:
+        request->verify = true;
+        return OUTCOME_FINE;
+    case OPTION_LENIENT:
+        request->lenient = true;
+        return OUTCOME_FINE;
+    case OPTION_JSON:
+        request->json = true;
+        return OUTCOME_FINE;
+    default:
+        print_help();
+        request->help = true;
+        return OUTCOME_FINE;
+    }
+}
+
+// What the options mean together.
+static outcome settle(replay_request *request) {
+    if (request->trace_count == 0) {
+        complain("no trace to replay; acre replay --help tells more");
+        return OUTCOME_USAGE;
+    }
+    if (request->verify && strcmp(request->device->name, "host") != 0) {
+        complain("--verify needs --device host: a %s device has no bytes to look at",
+                 request->device->name);
+        return OUTCOME_USAGE;
+    }
+    return device_limits_settle(request->device, &request->limits);
+}
+
+outcome replay_request_read(replay_request *request, int count, char *arguments[]) {
+    *request = (replay_request){.device = &device_choices[0], .passes = DEFAULT_PASSES};
+    (void)layout_list_parse("all", &request->layouts);
+    opterr = 0;
+    int option;
+    while ((option = getopt_long(count, arguments, ":h", long_options, NULL)) != -1) {
+        outcome result = option == '?' || option == ':'
+                             ? complain_option("replay", option, arguments)
+                             : read_option(request, option, optarg);
+        if (result != OUTCOME_FINE || request->help)
+            return result;
+    }
+    request->traces = arguments + optind;
+    request->trace_count = count - optind;
+    return settle(request);
+}

@@ -1,0 +1,561 @@
+#include <acre/acre.h>
+#include <acre/trace.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/pattern.h"
+#include "trace_files.h"
+
+static acre_trace_program *load(const char *path) {
+    acre_error error = ACRE_ERROR_INIT;
+    acre_trace_reader *reader = NULL;
+    acre_trace_program *program = NULL;
+    acre_status status = acre_trace_reader_open(path, NULL, &reader, &error);
+    if (status == ACRE_OK)
+        status = acre_trace_program_load(reader, NULL, &program, &error);
+    if (status != ACRE_OK)
+        fail_msg("%s", error.detail);
+    acre_trace_reader_close(reader);
+    return program;
+}
+
+static acre_trace_program *program_of(const char *lines) {
+    char text[2048];
+    (void)snprintf(text, sizeof(text), TRACE_HEADER "%s", lines);
+    return load(trace_write("program.csv", text));
+}
+
+static acre_storage *simulated(uint64_t total) {
+    acre_simulated_storage_params params = ACRE_SIMULATED_STORAGE_PARAMS_INIT;
+    params.total_memory = total;
+    acre_storage *storage = NULL;
+    assert_int_equal(acre_storage_simulated_create(&params, NULL, &storage, NULL), ACRE_OK);
+    return storage;
+}
+
+static acre_storage *host(uint64_t total) {
+    acre_host_storage_params params = ACRE_HOST_STORAGE_PARAMS_INIT;
+    params.total_memory = total;
+    acre_storage *storage = NULL;
+    assert_int_equal(acre_storage_host_create(&params, NULL, &storage, NULL), ACRE_OK);
+    return storage;
+}
+
+// One direct pool at alignment 256: one device allocation per request, of known size.
+static acre_replay_result replay_direct(const acre_trace_program *program, acre_storage *storage,
+                                        const acre_replay_options *options) {
+    const acre_pool_options pools[] = {ACRE_DIRECT_POOL};
+    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXPLICIT);
+    layout.pools = pools;
+    layout.pool_count = 1;
+    acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
+    manager.layout = &layout;
+    manager.alignment = 256;
+    acre_error error = ACRE_ERROR_INIT;
+    acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+    if (acre_replay_run(program, storage, &manager, options, &result, &error) != ACRE_OK)
+        fail_msg("%s: %s", acre_status_name(error.status), error.detail);
+    return result;
+}
+
+static const char small_trace[] = "0,0,allocate,0x1,1000,0\n" // 1024
+                                  "0,0,allocate,0x2,100,0\n"  // 256
+                                  "0,0,free,0x1,1000,0\n"
+                                  "0,0,allocate,0x3,600,0\n" // 768, the peak: 2048 in 3 pages
+                                  "0,0,allocate,0x4,990,0\n" // reuses the 1024
+                                  "0,0,free,0x2,100,0\n"
+                                  "0,0,allocate failure,(nil),7,0\n"
+                                  "0,0,free,0x3,600,0\n"; // 0x4 is left
+
+static void a_replay_counts_the_peak_and_what_there_was_then(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of(small_trace);
+    for (uint32_t passes = 1; passes <= 4; passes++) {
+        acre_storage *storage = simulated(1 << 20);
+        acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+        options.passes = passes;
+        acre_replay_result result = replay_direct(program, storage, &options);
+        assert_int_equal(result.events, 7);
+        assert_int_equal(result.passes, passes);
+        assert_int_equal(result.peak_live_bytes, 1690);
+        assert_int_equal(result.peak_reserved_bytes, 2048);
+        assert_int_equal(result.pages_peak, 3);
+        assert_int_equal(result.padding_bytes_at_peak, 156 + 168);
+        // The manager is kept: later passes find every page there.
+        assert_int_equal(result.device_allocs, 3);
+        assert_int_equal(result.device_frees, 0);
+        assert_int_equal(result.device_refused, 0);
+        assert_int_equal(result.failed, 0);
+        assert_true(result.ns_per_event_first > 0 && result.ns_per_event_warm > 0);
+        acre_storage_stats stats = ACRE_STORAGE_STATS_INIT;
+        acre_storage_stats_get(storage, &stats);
+        assert_int_equal(stats.bytes_allocated, 0); // the manager is gone
+        acre_storage_destroy(storage);
+    }
+    acre_trace_program_destroy(program);
+}
+
+static void without_options_there_are_three_passes(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of(small_trace);
+    acre_storage *storage = simulated(UINT64_C(1) << 30);
+    acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+    assert_int_equal(acre_replay_run(program, storage, NULL, NULL, &result, NULL), ACRE_OK);
+    assert_int_equal(result.passes, 3);
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+}
+
+static void a_refused_request_is_counted_and_its_free_passed_over(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of("0,0,allocate,0x1,512,0\n"
+                                             "0,0,allocate,0x2,800,0\n" // over the device
+                                             "0,0,allocate,0x3,256,0\n"
+                                             "0,0,free,0x2,800,0\n"
+                                             "0,0,free,0x3,256,0\n");
+    acre_storage *storage = simulated(1024);
+    acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+    options.passes = 2;
+    acre_replay_result result = replay_direct(program, storage, &options);
+    assert_int_equal(result.failed, 2);
+    assert_int_equal(result.first_failed_status, ACRE_OUT_OF_MEMORY);
+    assert_int_equal(result.first_failed_line, 3);
+    assert_int_equal(result.first_failed_size, 800);
+    assert_true(strlen(result.first_failed_text) > 0);
+    assert_int_equal(result.peak_reserved_bytes, 768);
+    assert_true(result.device_refused > 0);
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+}
+
+static void pages_that_come_below_the_peak_do_not_change_what_there_was_then(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of("0,0,allocate,0x1,1000,0\n"
+                                             "0,0,allocate,0x2,100,0\n"
+                                             "0,0,allocate,0x3,600,0\n" // 2048, all there is
+                                             "0,0,free,0x1,1000,0\n"
+                                             "0,0,free,0x2,100,0\n"
+                                             "0,0,free,0x3,600,0\n"
+                                             "0,0,allocate,0x4,1500,0\n"); // for it the others go
+    acre_storage *storage = simulated(2048);
+    acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+    options.passes = 1;
+    acre_replay_result result = replay_direct(program, storage, &options);
+    assert_int_equal(result.peak_reserved_bytes, 2048);
+    assert_int_equal(result.pages_peak, 3);
+    assert_int_equal(result.padding_bytes_at_peak, 24 + 156 + 168);
+    assert_int_equal(result.device_allocs, 4);
+    assert_int_equal(result.device_frees, 3);
+    assert_int_equal(result.device_refused, 1);
+    assert_int_equal(result.failed, 0);
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+}
+
+typedef struct heard {
+    unsigned reserves, frees, others;
+} heard;
+
+static void listen(void *context, const acre_event *event) {
+    heard *counts = context;
+    if (event->kind == ACRE_EVENT_RESERVE)
+        counts->reserves++;
+    else if (event->kind == ACRE_EVENT_FREE)
+        counts->frees++;
+    else
+        counts->others++;
+}
+
+static void the_callers_listener_hears_what_it_asked_for(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of(small_trace);
+    static const uint32_t masks[] = {ACRE_EVENT_FREE, ACRE_EVENT_RESERVE | ACRE_EVENT_FREE, 0};
+    for (int i = 0; i < 3; i++) {
+        acre_storage *storage = simulated(UINT64_C(1) << 30);
+        heard counts = {0};
+        acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
+        manager.event = listen;
+        manager.event_context = &counts;
+        manager.event_mask = masks[i];
+        acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+        options.passes = 2;
+        acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+        assert_int_equal(acre_replay_run(program, storage, &manager, &options, &result, NULL),
+                         ACRE_OK);
+        assert_int_equal(counts.reserves, i == 0 ? 0 : 8);
+        assert_int_equal(counts.frees, 8); // what was left at the end of a pass included
+        assert_true((counts.others > 0) == (i == 2));
+        assert_true(result.pages_peak > 0);
+        acre_storage_destroy(storage);
+    }
+    acre_trace_program_destroy(program);
+}
+
+typedef struct seen_progress {
+    uint64_t last, total;
+    unsigned calls;
+} seen_progress;
+
+static void see_progress(void *context, uint64_t done, uint64_t total) {
+    seen_progress *seen = context;
+    assert_true(done > seen->last && done <= total);
+    seen->last = done;
+    seen->total = total;
+    seen->calls++;
+}
+
+static void progress_runs_to_the_events_of_all_passes(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of(small_trace);
+    acre_storage *storage = simulated(1 << 20);
+    seen_progress seen = {0};
+    acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+    options.passes = 5;
+    options.progress = see_progress;
+    options.progress_context = &seen;
+    (void)replay_direct(program, storage, &options);
+    assert_int_equal(seen.total, 35);
+    assert_int_equal(seen.last, 35);
+    assert_int_equal(seen.calls, 5);
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+}
+
+// The stream that a replay served, recorded, is the stream that was replayed.
+static void a_recorded_replay_of_a_real_trace_is_that_trace(void **state) {
+    (void)state;
+    char original[1024];
+    (void)snprintf(original, sizeof(original), "%s", trace_bundled("gnn_neighbor.csv.gz"));
+    acre_trace_program *program = load(original);
+    const char *copy = trace_path("copy.csv.gz");
+    acre_trace_recorder *recorder = NULL;
+    assert_int_equal(acre_trace_recorder_open(copy, NULL, &recorder, NULL), ACRE_OK);
+    acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
+    manager.event = acre_trace_recorder_listen;
+    manager.event_context = recorder;
+    manager.event_mask = ACRE_TRACE_RECORDER_EVENTS;
+    acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+    options.passes = 1;
+    acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+    acre_storage *storage = simulated(UINT64_C(80) << 30);
+    assert_int_equal(acre_replay_run(program, storage, &manager, &options, &result, NULL), ACRE_OK);
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+    assert_int_equal(acre_trace_recorder_close(recorder, NULL), ACRE_OK);
+
+    acre_trace_reader *readers[2] = {NULL, NULL};
+    assert_int_equal(acre_trace_reader_open(original, NULL, &readers[0], NULL), ACRE_OK);
+    assert_int_equal(acre_trace_reader_open(copy, NULL, &readers[1], NULL), ACRE_OK);
+    acre_trace_event events[2] = {ACRE_TRACE_EVENT_INIT, ACRE_TRACE_EVENT_INIT};
+    bool more[2] = {true, true};
+    uint64_t count = 0;
+    for (;;) {
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(acre_trace_reader_next(readers[i], &events[i], &more[i], NULL),
+                             ACRE_OK);
+        if (!more[0])
+            break;
+        assert_true(more[1]);
+        // The bundled traces number their pointers as a recorder does.
+        assert_int_equal(events[0].action, events[1].action);
+        assert_int_equal(events[0].pointer, events[1].pointer);
+        assert_int_equal(events[0].size, events[1].size);
+        count++;
+    }
+    assert_int_equal(count, result.events);
+    for (; more[1]; count++) { // what the replay released at the end of its pass
+        assert_int_equal(events[1].action, ACRE_TRACE_FREE);
+        assert_int_equal(acre_trace_reader_next(readers[1], &events[1], &more[1], NULL), ACRE_OK);
+    }
+    assert_int_equal(count, result.events + 3);
+    acre_trace_reader_close(readers[0]);
+    acre_trace_reader_close(readers[1]);
+}
+
+// ---- verification --------------------------------------------------------------------------
+
+static void a_pattern_tells_its_own_number_at_any_offset(void **state) {
+    (void)state;
+    static unsigned char bytes[20000];
+    static const uint64_t sizes[] = {1, 7, 8, 9, 15, 4095, 4096, 4097, 12289, 19990};
+    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+        for (uint64_t number = 1; number < UINT64_C(1) << 40; number *= 1021) {
+            uint64_t size = sizes[s];
+            unsigned char *at = bytes + number % 8;
+            memset(bytes, 0xee, sizeof(bytes));
+            acre_pattern_fill(at, size, number);
+            assert_int_equal(at[size], 0xee);
+            assert_int_equal(acre_pattern_check(at, size, number), size);
+            // Its last byte, or another one, is looked at too.
+            for (int which = 0; which < 3; which++) {
+                uint64_t hit = which == 0 ? 0 : which == 1 ? size / 2 : size - 1;
+                at[hit] ^= 1;
+                assert_int_equal(acre_pattern_check(at, size, number), hit);
+                at[hit] ^= 1;
+            }
+            for (uint64_t offset = 0; size >= 8 && offset < size; offset += 1 + size / 16)
+                assert_int_equal(acre_pattern_owner(at, size, offset), number);
+            if (size < 8)
+                assert_int_equal(acre_pattern_owner(at, size, 0), 0);
+        }
+    }
+    memset(bytes, 0, sizeof(bytes));
+    assert_int_equal(acre_pattern_owner(bytes, 64, 0), 0); // fresh memory is nobody's
+}
+
+static void verification_passes_on_host_bytes_with_every_layout(void **state) {
+    (void)state;
+    static const acre_layout_kind kinds[] = {ACRE_LAYOUT_SUB_SLICES, ACRE_LAYOUT_EXCLUSIVE_PAGES};
+    static const uint64_t alignments[] = {1, 10, 256};
+    char text[16384];
+    int used = sprintf(text, TRACE_HEADER);
+    for (int i = 1; i <= 200; i++) {
+        used += sprintf(text + used, "0,0,allocate,0x%x,%d,0\n", i, i * i * 7 % 9000);
+        if (i > 20)
+            used += sprintf(text + used, "0,0,free,0x%x,1,0\n", i - i % 7 % 3 - 17);
+    }
+    (void)used;
+    // Lenient, since the frees above repeat now and then.
+    acre_trace_reader_options reading = ACRE_TRACE_READER_OPTIONS_INIT;
+    reading.lenient = true;
+    acre_trace_reader *reader = NULL;
+    acre_trace_program *program = NULL;
+    assert_int_equal(acre_trace_reader_open(trace_write("many.csv", text), &reading, &reader, NULL),
+                     ACRE_OK);
+    assert_int_equal(acre_trace_program_load(reader, NULL, &program, NULL), ACRE_OK);
+    acre_trace_reader_close(reader);
+    for (int k = 0; k < 2; k++) {
+        for (int a = 0; a < 3; a++) {
+            acre_storage *storage = host(64 << 20);
+            acre_layout layout = ACRE_LAYOUT_INIT(kinds[k]);
+            acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
+            manager.layout = &layout;
+            manager.alignment = alignments[a];
+            acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+            options.verify = true;
+            acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+            assert_int_equal(acre_replay_run(program, storage, &manager, &options, &result, NULL),
+                             ACRE_OK);
+            assert_int_equal(result.damage, ACRE_REPLAY_INTACT);
+            assert_int_equal(result.passes, 3);
+            assert_int_equal(result.failed, 0);
+            acre_storage_destroy(storage);
+        }
+    }
+    acre_trace_program_destroy(program);
+}
+
+// A device with a fault: page k begins at byte k * step of one block, however large pages are.
+typedef struct faulty {
+    uint64_t step;
+    uint64_t pages;
+    uint64_t bytes;
+    unsigned char block[1 << 16];
+} faulty;
+
+static acre_status faulty_alloc(void *context, uint64_t size, uint64_t *id, acre_error *error) {
+    (void)error;
+    faulty *device = context;
+    *id = device->pages++;
+    device->bytes += size;
+    return ACRE_OK;
+}
+
+static void faulty_dealloc(void *context, uint64_t id) {
+    (void)context;
+    (void)id;
+}
+
+static void faulty_flush(void *context) {
+    (void)context;
+}
+
+static acre_status faulty_resource(void *context, uint64_t id, uint64_t offset, uint64_t size,
+                                   acre_resource *resource, acre_error *error) {
+    (void)error;
+    faulty *device = context;
+    assert_true(id * device->step + offset + size <= sizeof(device->block));
+    resource->kind = ACRE_RESOURCE_HOST;
+    resource->size = size;
+    resource->as.host = device->block + id * device->step + offset;
+    return ACRE_OK;
+}
+
+static uint64_t faulty_alignment(void *context) {
+    (void)context;
+    return 4096;
+}
+
+static uint64_t faulty_bytes(void *context) {
+    return ((faulty *)context)->bytes;
+}
+
+static acre_storage *faulty_storage(faulty *device, uint64_t step) {
+    *device = (faulty){.step = step};
+    acre_storage_ops ops = ACRE_STORAGE_OPS_INIT;
+    ops.alloc = faulty_alloc;
+    ops.dealloc = faulty_dealloc;
+    ops.flush = faulty_flush;
+    ops.resource = faulty_resource;
+    ops.alignment = faulty_alignment;
+    ops.bytes_allocated = faulty_bytes;
+    acre_storage *storage = NULL;
+    assert_int_equal(acre_storage_create("faulty", &ops, device, NULL, &storage, NULL), ACRE_OK);
+    return storage;
+}
+
+static const struct {
+    const char *lines;
+    uint64_t step;
+    acre_replay_damage damage;
+    uint64_t damaged, damaged_size, offset, by, by_size;
+} overlaps[] = {
+    // Both live: the second begins in the midst of the first.
+    {"0,0,allocate,0x1,1000,0\n0,0,allocate,0x2,2000,0\n0,0,free,0x1,1000,0\n", 600,
+     ACRE_REPLAY_OVERWRITTEN, 2, 1000, 600, 3, 2000},
+    // At a byte that no word of the first begins on.
+    {"0,0,allocate,0x1,1000,0\n0,0,allocate,0x2,2000,0\n0,0,free,0x1,1000,0\n", 13,
+     ACRE_REPLAY_OVERWRITTEN, 2, 1000, 13, 3, 2000},
+    // The one that wrote last is whole; what is left at the end of a pass is looked at as well.
+    {"0,0,allocate,0x1,1000,0\n0,0,allocate,0x2,2000,0\n0,0,free,0x2,2000,0\n", 600,
+     ACRE_REPLAY_OVERWRITTEN, 2, 1000, 600, 3, 2000},
+    // The one that overwrote is gone: its pattern still tells.
+    {"0,0,allocate,0x1,1000,0\n0,0,allocate,0x2,64,0\n0,0,free,0x2,64,0\n0,0,free,0x1,1000,0\n",
+     400, ACRE_REPLAY_OVERWRITTEN, 2, 1000, 400, 3, 64},
+    // Less than a word was overwritten: who lives there tells.
+    {"0,0,allocate,0x1,1000,0\n0,0,allocate,0x2,3,0\n0,0,free,0x1,1000,0\n", 500,
+     ACRE_REPLAY_OVERWRITTEN, 2, 1000, 500, 3, 3},
+    // And when it is gone, nothing does.
+    {"0,0,allocate,0x1,1000,0\n0,0,allocate,0x2,3,0\n0,0,free,0x2,3,0\n0,0,free,0x1,1000,0\n", 500,
+     ACRE_REPLAY_OVERWRITTEN, 2, 1000, 500, 0, 0},
+    // Pages that follow each other do no harm.
+    {"0,0,allocate,0x1,1000,0\n0,0,allocate,0x2,1000,0\n0,0,free,0x1,1000,0\n", 1024,
+     ACRE_REPLAY_INTACT, 0, 0, 0, 0, 0},
+};
+
+static void an_overlap_is_told_with_both_requests(void **state) {
+    (void)state;
+    static faulty device;
+    for (size_t i = 0; i < sizeof(overlaps) / sizeof(overlaps[0]); i++) {
+        acre_trace_program *program = program_of(overlaps[i].lines);
+        acre_storage *storage = faulty_storage(&device, overlaps[i].step);
+        acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+        options.verify = true;
+        options.passes = 2;
+        acre_replay_result result = replay_direct(program, storage, &options);
+        assert_int_equal(result.damage, overlaps[i].damage);
+        assert_int_equal(result.damaged_line, overlaps[i].damaged);
+        assert_int_equal(result.damaged_size, overlaps[i].damaged_size);
+        assert_int_equal(result.damage_offset, overlaps[i].offset);
+        assert_int_equal(result.overwriter_line, overlaps[i].by);
+        assert_int_equal(result.overwriter_size, overlaps[i].by_size);
+        assert_int_equal(result.passes, result.damage == ACRE_REPLAY_INTACT ? 2 : 0);
+        assert_int_equal(result.damage_pass, result.damage == ACRE_REPLAY_INTACT ? 0 : 1);
+        acre_storage_destroy(storage);
+        acre_trace_program_destroy(program);
+    }
+}
+
+static void verification_without_bytes_is_unsupported(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of(small_trace);
+    acre_storage *storage = simulated(UINT64_C(1) << 30);
+    acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+    options.verify = true;
+    acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+    acre_error error = ACRE_ERROR_INIT;
+    assert_int_equal(acre_replay_run(program, storage, NULL, &options, &result, &error),
+                     ACRE_UNSUPPORTED);
+    assert_int_equal(error.status, ACRE_UNSUPPORTED);
+    assert_int_equal(result.events, 0); // untouched
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+}
+
+// ---- errors --------------------------------------------------------------------------------
+
+static void a_manager_that_cannot_be_made_is_the_replays_error(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of(small_trace);
+    acre_storage *storage = simulated(1 << 20);
+    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXPLICIT); // of no pools
+    acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
+    manager.layout = &layout;
+    manager.alignment = UINT64_MAX;
+    acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+    acre_error error = ACRE_ERROR_INIT;
+    assert_int_not_equal(acre_replay_run(program, storage, &manager, NULL, &result, &error),
+                         ACRE_OK);
+    assert_int_equal(result.events, 0);
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+}
+
+static void host_memory_of_the_replays_own_that_runs_out_is_an_error(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of(small_trace);
+    acre_status status = ACRE_OUT_OF_HOST_MEMORY;
+    for (uint64_t nth = 1; status != ACRE_OK; nth++) {
+        assert_true(nth < 10);
+        trace_memory memory;
+        trace_memory_begin(&memory, nth);
+        acre_storage *storage = host(1 << 20);
+        acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+        options.hooks = &memory.hooks;
+        options.verify = true;
+        acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+        status = acre_replay_run(program, storage, NULL, &options, &result, NULL);
+        assert_int_equal(status, nth <= memory.calls ? ACRE_OUT_OF_HOST_MEMORY : ACRE_OK);
+        assert_int_equal(memory.held, 0);
+        acre_storage_destroy(storage);
+    }
+    acre_trace_program_destroy(program);
+}
+
+// The manager's host memory, at every call: some requests fail, the replay never does.
+static void host_memory_of_the_manager_that_runs_out_fails_requests_only(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of(small_trace);
+    bool ran_out = true;
+    for (uint64_t nth = 1; ran_out; nth++) {
+        assert_true(nth < 1000);
+        trace_memory memory;
+        trace_memory_begin(&memory, nth);
+        acre_storage *storage = simulated(1 << 20);
+        acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
+        manager.hooks = &memory.hooks;
+        acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+        acre_status status = acre_replay_run(program, storage, &manager, NULL, &result, NULL);
+        ran_out = nth <= memory.calls;
+        assert_true(status == ACRE_OK || (ran_out && status == ACRE_OUT_OF_HOST_MEMORY));
+        if (status == ACRE_OK)
+            assert_true(result.failed <= 1);
+        if (!ran_out)
+            assert_int_equal(result.failed, 0);
+        assert_int_equal(memory.held, 0);
+        acre_storage_destroy(storage);
+    }
+    acre_trace_program_destroy(program);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_replay_counts_the_peak_and_what_there_was_then),
+        cmocka_unit_test(without_options_there_are_three_passes),
+        cmocka_unit_test(a_refused_request_is_counted_and_its_free_passed_over),
+        cmocka_unit_test(pages_that_come_below_the_peak_do_not_change_what_there_was_then),
+        cmocka_unit_test(the_callers_listener_hears_what_it_asked_for),
+        cmocka_unit_test(progress_runs_to_the_events_of_all_passes),
+        cmocka_unit_test(a_recorded_replay_of_a_real_trace_is_that_trace),
+        cmocka_unit_test(a_pattern_tells_its_own_number_at_any_offset),
+        cmocka_unit_test(verification_passes_on_host_bytes_with_every_layout),
+        cmocka_unit_test(an_overlap_is_told_with_both_requests),
+        cmocka_unit_test(verification_without_bytes_is_unsupported),
+        cmocka_unit_test(a_manager_that_cannot_be_made_is_the_replays_error),
+        cmocka_unit_test(host_memory_of_the_replays_own_that_runs_out_is_an_error),
+        cmocka_unit_test(host_memory_of_the_manager_that_runs_out_fails_requests_only),
+    };
+    return cmocka_run_group_tests(tests, trace_files_begin, trace_files_end);
+}
