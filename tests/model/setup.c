@@ -241,7 +241,7 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
     WORLD_REQUIRE(world, status == ACRE_OK, "no manager: %s", error.detail);
     uint32_t count = family->layout == ACRE_LAYOUT_EXPLICIT ? (uint32_t)layout.pool_count
                                                             : read_pools(world, pools);
-    reference_set_layout(&world->ref, pools, count);
+    reference_set_layout(&world->ref, pools, count, family->layout == ACRE_LAYOUT_EXPLICIT);
     make_foreign(world);
     world->wanted_live = (uint32_t)DICE_PICK(&world->dice, 6, 30, 120);
     for (int i = 0; i < MODEL_SIZES; i++) {
