@@ -31,6 +31,9 @@ static uint64_t size_at_a_limit(model_world *world) {
 static uint64_t random_size(model_world *world) {
     model_dice *dice = &world->dice;
     uint64_t largest = world->ref.largest_page;
+    if (world->tiny && dice_chance(dice, 90)) {
+        return 1 + dice_below(dice, 8 * world->ref.alignment);
+    }
     switch (dice_below(dice, 16)) {
     case 0:
         return 0;

@@ -101,15 +101,16 @@ uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32
     model_dice *dice = &world->dice;
     uint32_t count = 1 + (uint32_t)dice_below(dice, capacity);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t kind = dice_below(dice, 8);
-        if (kind < 4) {
+        uint64_t kind = dice_below(dice, 10);
+        if (kind < 5) {
             pools[i] = sliced(world);
-        } else if (kind < 7) {
+        } else if (kind < 8) {
             pools[i] = exclusive(world);
         } else {
             pools[i] = ACRE_DIRECT_POOL;
             if (dice_chance(dice, 50)) {
-                pools[i].reclaim_at = DICE_PICK(dice, 0, 3000, 50000, 1 << 20);
+                pools[i].reclaim_at = DICE_PICK(dice, 0, 12 * world->ref.alignment,
+                                                40 * world->ref.alignment, 50000, 1 << 20);
             }
             continue;
         }
@@ -243,6 +244,7 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
                                                             : read_pools(world, pools);
     reference_set_layout(&world->ref, pools, count, family->layout == ACRE_LAYOUT_EXPLICIT);
     make_foreign(world);
+    world->tiny = dice_chance(&world->dice, 25);
     world->wanted_live = (uint32_t)DICE_PICK(&world->dice, 6, 30, 120);
     for (int i = 0; i < MODEL_SIZES; i++) {
         world->sizes[i] = 1 + dice_below(&world->dice, UINT64_C(1) << dice_below(&world->dice, 21));

@@ -79,6 +79,7 @@ typedef struct model_world {
     model_handle handles[MODEL_HANDLES];
     model_use uses[MODEL_USES];
     uint64_t sizes[MODEL_SIZES]; // that the script likes
+    bool tiny; // hardly anything but small sizes, so that sums meet limits exactly
     uint32_t wanted_live;
     uint32_t live;
 
