@@ -23,6 +23,11 @@ static void make_direct(acre_layout *layout, acre_pool_options pools[LAYOUT_POOL
     layout->pool_count = 1;
 }
 
+static void make_adaptive(acre_layout *layout, acre_pool_options pools[LAYOUT_POOLS_MOST]) {
+    (void)pools;
+    layout->kind = ACRE_LAYOUT_ADAPTIVE;
+}
+
 static bool by_all(const acre_storage_limits *limits) {
     (void)limits;
     return true;
@@ -37,6 +42,8 @@ const layout_choice layout_choices[] = {
      by_those_that_cut_pages},
     {"exclusive", "one page per allocation, reused for what fits", make_exclusive, by_all},
     {"direct", "one device allocation per request, reused for the exact size", make_direct, by_all},
+    {"adaptive", "slices on pages sized to what outgrew the last ones", make_adaptive,
+     by_those_that_cut_pages},
 };
 const unsigned layout_choice_count = sizeof(layout_choices) / sizeof(layout_choices[0]);
 

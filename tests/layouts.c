@@ -179,12 +179,15 @@ static void sizes_that_align_to_the_same_are_one_pool(void **state) {
     rig_close(&r);
 }
 
-static void the_default_is_sub_slices_where_pages_can_be_cut(void **state) {
+static void the_default_is_adaptive_where_pages_can_be_cut(void **state) {
     (void)state;
     acre_manager_options options = plain_options(128 * MIB, 32);
     rig r = rig_on(simulated_device(), &options);
-    assert_int_equal(report_of(r.manager).pool_count, 4);
-    assert_sliced(r.manager, 2, 32 * MIB, 16 * MIB);
+    assert_int_equal(report_of(r.manager).pool_count, 3);
+    assert_exclusive(r.manager, 0, 0, ACRE_UNSET);
+    assert_sliced(r.manager, 1, 8 * MIB, 64 * KIB);
+    assert_int_equal(pool_of(r.manager, 2).kind, ACRE_POOL_ADAPTIVE);
+    assert_int_equal(pool_of(r.manager, 2).page_size, 2 * MIB);
     rig_close(&r);
 }
 
@@ -314,7 +317,7 @@ int main(void) {
         cmocka_unit_test(half_a_gib_rounds_up_to_two_periods),
         cmocka_unit_test(exclusive_pages_of_one_size_are_one_pool),
         cmocka_unit_test(sizes_that_align_to_the_same_are_one_pool),
-        cmocka_unit_test(the_default_is_sub_slices_where_pages_can_be_cut),
+        cmocka_unit_test(the_default_is_adaptive_where_pages_can_be_cut),
         cmocka_unit_test(the_default_is_exclusive_pages_where_they_cannot),
         cmocka_unit_test(a_storage_that_cannot_cut_pages_refuses_sliced_layouts),
         cmocka_unit_test(explicit_lists_refuse_what_is_no_pool_of_a_layout),

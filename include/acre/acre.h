@@ -4,7 +4,9 @@
 
 #include <acre/base.h>
 #include <acre/config.h>
+#include <acre/dry_run.h>
 #include <acre/event.h>
+#include <acre/guard.h>
 #include <acre/handle.h>
 #include <acre/host.h>
 #include <acre/layout.h>

@@ -11,6 +11,7 @@ typedef enum acre_pool_kind {
     ACRE_POOL_DIRECT = 2,     // one device allocation per request, reused for the exact size
     ACRE_POOL_PERSISTENT = 3, // reports only: weights, by exact size
     ACRE_POOL_DEDICATED = 4,  // reports only: a new device allocation per request
+    ACRE_POOL_ADAPTIVE = 5,   // slices on pages sized to the requests that outgrew the last ones
 } acre_pool_kind;
 
 // One pool of an explicit layout. Sizes are bytes and rounded up to the alignment; ACRE_UNSET
@@ -19,7 +20,7 @@ typedef struct acre_pool_options {
     size_t struct_size; // set by the macros below
     acre_pool_kind kind;
 
-    // Sliced: bytes of a page, at least 1.
+    // Sliced: bytes of a page, at least 1. Adaptive: bytes of the smallest page.
     uint64_t page_size;
     // Sliced: the largest request it accepts. Default: page_size. A pool that has no cap and is
     // not strict also accepts a request within 20 % of page_size.
@@ -63,13 +64,16 @@ typedef struct acre_pool_options {
     ACRE_POOL_OPTIONS_INIT(ACRE_POOL_SLICED, page_bytes, ACRE_UNSET)
 #define ACRE_EXCLUSIVE_POOL(largest_bytes)                                                         \
     ACRE_POOL_OPTIONS_INIT(ACRE_POOL_EXCLUSIVE, ACRE_UNSET, largest_bytes)
+#define ACRE_ADAPTIVE_POOL(smallest_bytes)                                                         \
+    ACRE_POOL_OPTIONS_INIT(ACRE_POOL_ADAPTIVE, smallest_bytes, ACRE_UNSET)
 #define ACRE_DIRECT_POOL ACRE_POOL_OPTIONS_INIT(ACRE_POOL_DIRECT, ACRE_UNSET, ACRE_UNSET)
 
 typedef enum acre_layout_kind {
-    ACRE_LAYOUT_DEFAULT = 0,         // sub-slices, or exclusive pages where pages cannot be cut
+    ACRE_LAYOUT_DEFAULT = 0,         // adaptive, or exclusive pages where pages cannot be cut
     ACRE_LAYOUT_SUB_SLICES = 1,      // sliced pools of growing page size, large requests exact
     ACRE_LAYOUT_EXCLUSIVE_PAGES = 2, // one page per allocation, 24 size ranges
     ACRE_LAYOUT_EXPLICIT = 3,        // `pools` below
+    ACRE_LAYOUT_ADAPTIVE = 4, // small requests apart, all others share pages that grow with them
 } acre_layout_kind;
 
 typedef struct acre_layout {

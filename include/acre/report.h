@@ -32,6 +32,7 @@ typedef struct acre_pool_report {
     uint64_t pages_peak;
     uint64_t bytes_peak;     // the most page bytes held at a time
     uint64_t pages_unmapped; // carved but without device memory
+    uint64_t outdated_pages; // adaptive: pages of smaller sizes that wait to empty
     uint64_t largest_alloc;  // requested bytes of the largest allocation so far
     uint64_t free_slices;    // pieces of free room
     uint64_t largest_free;   // bytes of the largest piece
@@ -47,6 +48,7 @@ typedef struct acre_pool_report {
                       0,                                                                           \
                       0,                                                                           \
                       {0, 0, 0, 0},                                                                \
+                      0,                                                                           \
                       0,                                                                           \
                       0,                                                                           \
                       0,                                                                           \
@@ -69,7 +71,7 @@ typedef struct acre_report {
     uint64_t largest_page;
     uint64_t alignment;
     uint64_t host_bytes; // bytes the manager holds through its host hooks
-    uint32_t pool_count; // of the layout
+    uint32_t pool_count; // of the layout, then one for each outdated page size of its arena
 } acre_report;
 
 #if defined(__cplusplus)
@@ -111,7 +113,8 @@ ACRE_BEGIN_DECLS
 // The whole manager.
 ACRE_API void acre_manager_report(acre_manager *manager, acre_report *report);
 
-// One pool: 0 … pool_count - 1 in routing order, or one of the two fixed indices above.
+// One pool: 0 … pool_count - 1, the layout's in routing order, then the outdated ones of an
+// adaptive pool, which are sliced; or one of the two fixed indices above.
 // INVALID_ARGUMENT for another index.
 ACRE_API ACRE_CHECKED acre_status acre_manager_pool_report(acre_manager *manager, uint32_t index,
                                                            acre_pool_report *report,

@@ -47,6 +47,9 @@ void acre_log_write(const acre_log *log, acre_log_level level, const char *forma
     char line[512];
     acre_text text = {line, sizeof line, 0};
     acre_text_add(&text, "[%s] ", log->name);
+    for (char *at = line; *at != '\0'; at++) { // a name may hold anything; a line stays one line
+        *at = (unsigned char)*at < 0x20 ? ' ' : *at;
+    }
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line + text.length, sizeof line - text.length, format, arguments);

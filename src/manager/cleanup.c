@@ -7,26 +7,29 @@
 
 void acre_manager_schedule(acre_manager *manager) {
     manager->next_check = ACRE_UNSET;
-    for (uint32_t i = 0; i < manager->pool_count; i++) {
-        manager->next_check = acre_min(manager->next_check, manager->pools[i].next_check);
+    for (uint32_t i = 0; i < manager->layout.count; i++) {
+        manager->next_check = acre_min(manager->next_check, manager->layout.pools[i]->next_check);
     }
 }
 
-// Dedicated memory that was freed goes back at once, to the driver.
-static uint64_t return_dedicated(acre_manager *manager) {
-    if (manager->dedicated.idle_pages == 0) {
-        return 0;
+// Ends what waits for no period: freed dedicated memory, to the driver, and outdated pages.
+static void return_at_once(acre_manager *manager) {
+    manager->heap.cleanup_wanted = false;
+    if (manager->layout.arena != NULL) {
+        acre_arena_drain(manager->layout.arena);
     }
-    uint64_t pages = acre_pool_cleanup(&manager->dedicated, true);
-    acre_storage_flush(manager->heap.storage);
-    return pages;
+    if (acre_pool_cleanup(&manager->dedicated, true) > 0) {
+        acre_storage_flush(manager->heap.storage);
+    }
 }
 
 void acre_manager_cleanup_periodic(acre_manager *manager) {
-    return_dedicated(manager);
+    if (manager->heap.cleanup_wanted) {
+        return_at_once(manager);
+    }
     if (manager->heap.reservations >= manager->next_check) {
-        for (uint32_t i = 0; i < manager->pool_count; i++) {
-            acre_pool_cleanup(&manager->pools[i], false);
+        for (uint32_t i = 0; i < manager->layout.count; i++) {
+            acre_pool_cleanup(manager->layout.pools[i], false);
         }
         acre_manager_schedule(manager);
     }
@@ -34,6 +37,10 @@ void acre_manager_cleanup_periodic(acre_manager *manager) {
 
 static uint64_t return_all(acre_manager *manager) {
     uint64_t pages = 0;
+    manager->heap.cleanup_wanted = false;
+    if (manager->layout.arena != NULL) {
+        pages += acre_arena_drain(manager->layout.arena);
+    }
     acre_pool *pool;
     for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
         pages += acre_pool_cleanup(pool, true);
@@ -67,26 +74,26 @@ void acre_manager_cleanup(acre_manager *manager, acre_cleanup cleanup) {
 }
 
 static acre_status install(acre_manager *manager, const acre_layout *layout, acre_error *error) {
-    uint64_t live = 0;
+    uint64_t held = 0; // live allocations, and pages that guards hold
     uint64_t in_use = 0;
-    for (uint32_t i = 0; i < manager->pool_count; i++) {
-        live += manager->pools[i].usage.allocations;
-        in_use += manager->pools[i].usage.in_use;
+    for (uint32_t i = 0; i < acre_manager_pool_count(manager); i++) {
+        const acre_pool *pool = acre_manager_pool(manager, i);
+        held += pool->usage.allocations + pool->guarded_pages;
+        in_use += pool->usage.in_use;
     }
-    if (live > 0) {
+    if (held > 0) {
         acre_error_refuse(error, ACRE_POOLS_IN_USE, 0);
         error->in_use = in_use;
         return ACRE_POOLS_IN_USE;
     }
-    acre_pool *pools = NULL;
-    uint32_t count = 0;
-    acre_status status = acre_layout_build(manager, layout, &pools, &count, error);
+    acre_pool_set set;
+    acre_status status = acre_layout_build(manager, layout, &set, error);
     if (status != ACRE_OK) {
         return status;
     }
-    acre_layout_unbuild(manager, manager->pools, manager->pool_count);
+    acre_layout_unbuild(manager, &manager->layout);
     acre_storage_flush(manager->heap.storage);
-    acre_layout_adopt(manager, pools, count);
+    acre_layout_adopt(manager, &set);
     return ACRE_OK;
 }
 
@@ -117,15 +124,15 @@ acre_status acre_manager_measured_pools(acre_manager *manager, acre_pool_options
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     acre_manager_take_pending(manager);
-    *count = manager->pool_count;
-    if (capacity < manager->pool_count) {
+    *count = manager->layout.count;
+    if (capacity < manager->layout.count) {
         return acre_error_close(error, detail,
                                 acre_error_set(detail, ACRE_INVALID_ARGUMENT,
                                                "there is room for %zu pools, the layout has %u",
-                                               capacity, (unsigned)manager->pool_count));
+                                               capacity, (unsigned)manager->layout.count));
     }
-    for (uint32_t i = 0; i < manager->pool_count; i++) {
-        pools[i] = measured(&manager->pools[i]);
+    for (uint32_t i = 0; i < manager->layout.count; i++) {
+        pools[i] = measured(manager->layout.pools[i]);
     }
     return ACRE_OK;
 }

@@ -83,6 +83,17 @@ static void exclusive_pages(const acre_heap *heap, pool_list *list) {
     }
 }
 
+// exclusive{0}, small requests on pages of their own, everything else in the arena.
+static void adaptive(const acre_heap *heap, pool_list *list) {
+    acre_pool_options metadata =
+        ACRE_SLICED_POOL(acre_min(acre_round_up(8 * MIB, heap->alignment), heap->largest_page));
+    metadata.max_slice_size = UINT64_C(64) << 10;
+    metadata.strict = true;
+    add(list, ACRE_EXCLUSIVE_POOL(0));
+    add(list, metadata);
+    add(list, ACRE_ADAPTIVE_POOL(2 * MIB));
+}
+
 // Rounds what a list accepts up to the alignment; unset stays so.
 static void round_limit(const acre_heap *heap, uint64_t *limit) {
     if (*limit != ACRE_UNSET) {
@@ -90,108 +101,155 @@ static void round_limit(const acre_heap *heap, uint64_t *limit) {
     }
 }
 
-// Makes one pool from options that may be of another version of the struct. The limits of a
-// preset are what its rule says; those of a caller's list are rounded up to the alignment.
-static acre_status make_pool(acre_manager *manager, acre_pool *pool, uint32_t index,
-                             const void *theirs, bool listed, acre_error *error) {
-    acre_pool_options options = ACRE_POOL_OPTIONS_INIT(ACRE_POOL_SLICED, ACRE_UNSET, ACRE_UNSET);
-    if (!acre_struct_read(&options, sizeof options, theirs)) {
+// Reads options that may be of another version of the struct, and checks what a layout may list.
+static acre_status read_options(const acre_heap *heap, uint32_t index, const void *theirs,
+                                acre_pool_options *options, acre_error *error) {
+    *options = ACRE_POOL_OPTIONS_INIT(ACRE_POOL_SLICED, ACRE_UNSET, ACRE_UNSET);
+    if (!acre_struct_read(options, sizeof *options, theirs)) {
         return acre_error_set(error, ACRE_UNSUPPORTED,
                               "pool %u has options this version does not know", (unsigned)index);
     }
-    if (options.kind != ACRE_POOL_SLICED && options.kind != ACRE_POOL_EXCLUSIVE &&
-        options.kind != ACRE_POOL_DIRECT) {
+    acre_pool_kind kind = options->kind;
+    bool cuts = kind == ACRE_POOL_SLICED || kind == ACRE_POOL_ADAPTIVE;
+    if (!cuts && kind != ACRE_POOL_EXCLUSIVE && kind != ACRE_POOL_DIRECT) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT,
-                              "pool %u: a layout has sliced, exclusive and direct pools",
+                              "pool %u: a layout has sliced, exclusive, direct and adaptive pools",
                               (unsigned)index);
     }
-    if (options.kind == ACRE_POOL_SLICED && manager->heap.storage->limits.no_sub_slices) {
+    if (cuts && heap->storage->limits.no_sub_slices) {
         return acre_error_set(error, ACRE_UNSUPPORTED,
                               "pool %u: storage %s cannot cut pages into slices; use exclusive "
                               "or direct pools",
-                              (unsigned)index, manager->heap.storage->name);
+                              (unsigned)index, heap->storage->name);
     }
-    if (listed && !options.measured) { // measured limits are what a pool had in force
-        round_limit(&manager->heap, &options.max_slice_size);
-        round_limit(&manager->heap, &options.max_alloc_size);
-    }
-    return acre_pool_init(pool, &manager->heap, index, &options, error);
-}
-
-// Makes `count` pools from options that lie `stride` bytes apart.
-static acre_status make_pools(acre_manager *manager, const acre_pool_options *options,
-                              size_t stride, uint32_t count, bool listed, acre_pool **pools,
-                              acre_error *error) {
-    acre_host *host = acre_manager_host(manager);
-    acre_pool *made = acre_host_alloc_zeroed(host, count * sizeof *made, _Alignof(acre_pool));
-    if (made == NULL) {
-        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, count * sizeof *made);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        acre_status status =
-            make_pool(manager, &made[i], i, (const char *)options + i * stride, listed, error);
-        if (status != ACRE_OK) {
-            acre_layout_unbuild(manager, made, count);
-            return status;
-        }
-    }
-    *pools = made;
     return ACRE_OK;
 }
 
-acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, acre_pool **pools,
-                              uint32_t *count, acre_error *error) {
+// Makes the pool, or the arena, that options describe.
+static acre_status make_pool(acre_manager *manager, acre_pool_set *set, uint32_t index,
+                             const acre_pool_options *options, acre_error *error) {
+    acre_heap *heap = &manager->heap;
+    if (options->kind == ACRE_POOL_ADAPTIVE) {
+        if (set->arena != NULL) {
+            return acre_error_set(error, ACRE_INVALID_ARGUMENT,
+                                  "pool %u: a layout has one adaptive pool", (unsigned)index);
+        }
+        acre_status status =
+            acre_arena_create(heap, index, set->count, options, &set->arena, error);
+        set->pools[index] = status == ACRE_OK ? set->arena->current : NULL;
+        return status;
+    }
+    acre_pool *pool = acre_host_alloc(heap->host, sizeof *pool, _Alignof(acre_pool));
+    if (pool == NULL) {
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *pool);
+    }
+    acre_status status = acre_pool_init(pool, heap, index, options, error);
+    if (status != ACRE_OK) {
+        acre_host_free(heap->host, pool, sizeof *pool, _Alignof(acre_pool));
+        return status;
+    }
+    set->pools[index] = pool;
+    return ACRE_OK;
+}
+
+// Makes `set->count` pools from options that lie `stride` bytes apart. The limits of a preset are
+// what its rule says; those of a caller's list are rounded up to the alignment.
+static acre_status make_pools(acre_manager *manager, const acre_pool_options *options,
+                              size_t stride, bool listed, acre_pool_set *set, acre_error *error) {
+    acre_host *host = acre_manager_host(manager);
+    set->pools = acre_host_alloc_zeroed(host, set->count * sizeof *set->pools, _Alignof(void *));
+    if (set->pools == NULL) {
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, set->count * sizeof *set->pools);
+    }
+    for (uint32_t i = 0; i < set->count; i++) {
+        acre_pool_options own;
+        acre_status status =
+            read_options(&manager->heap, i, (const char *)options + i * stride, &own, error);
+        if (status == ACRE_OK && listed && !own.measured) { // measured: what was in force
+            round_limit(&manager->heap, &own.max_slice_size);
+            round_limit(&manager->heap, &own.max_alloc_size);
+        }
+        if (status == ACRE_OK) {
+            status = make_pool(manager, set, i, &own, error);
+        }
+        if (status != ACRE_OK) {
+            acre_layout_unbuild(manager, set);
+            return status;
+        }
+    }
+    return ACRE_OK;
+}
+
+// The pools of a preset. => false: it is none.
+static bool expand(const acre_heap *heap, acre_layout_kind kind, pool_list *list) {
+    switch (kind) {
+    case ACRE_LAYOUT_SUB_SLICES:
+        sub_slices(heap, list);
+        return true;
+    case ACRE_LAYOUT_EXCLUSIVE_PAGES:
+        exclusive_pages(heap, list);
+        return true;
+    case ACRE_LAYOUT_ADAPTIVE:
+        adaptive(heap, list);
+        return true;
+    default:
+        return false;
+    }
+}
+
+acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, acre_pool_set *set,
+                              acre_error *error) {
+    const acre_heap *heap = &manager->heap;
     acre_layout own = ACRE_LAYOUT_INIT(ACRE_LAYOUT_DEFAULT);
+    *set = (acre_pool_set){NULL, 0, NULL};
     if (layout != NULL && !acre_struct_read(&own, sizeof own, layout)) {
         return acre_error_set(error, ACRE_UNSUPPORTED,
                               "the layout has fields this version does not know");
-    }
-    bool can_cut = !manager->heap.storage->limits.no_sub_slices;
-    if (own.kind == ACRE_LAYOUT_DEFAULT) {
-        own.kind = can_cut ? ACRE_LAYOUT_SUB_SLICES : ACRE_LAYOUT_EXCLUSIVE_PAGES;
     }
     if (own.kind == ACRE_LAYOUT_EXPLICIT) {
         if (own.pools == NULL || own.pool_count == 0 || own.pool_count > MAX_POOLS) {
             return acre_error_set(error, ACRE_INVALID_ARGUMENT,
                                   "an explicit layout has 1 to %d pools", MAX_POOLS);
         }
-        *count = (uint32_t)own.pool_count;
-        return make_pools(manager, own.pools, own.pools[0].struct_size, *count, true, pools, error);
+        set->count = (uint32_t)own.pool_count;
+        return make_pools(manager, own.pools, own.pools[0].struct_size, true, set, error);
+    }
+    bool can_cut = !heap->storage->limits.no_sub_slices;
+    if (own.kind == ACRE_LAYOUT_DEFAULT) {
+        own.kind = can_cut ? ACRE_LAYOUT_ADAPTIVE : ACRE_LAYOUT_EXCLUSIVE_PAGES;
     }
     pool_list list = {.count = 0};
-    if (own.kind == ACRE_LAYOUT_SUB_SLICES) {
-        if (!can_cut) {
-            return acre_error_set(error, ACRE_UNSUPPORTED,
-                                  "storage %s cannot cut pages into slices; use the layout of "
-                                  "exclusive pages",
-                                  manager->heap.storage->name);
-        }
-        sub_slices(&manager->heap, &list);
-    } else if (own.kind == ACRE_LAYOUT_EXCLUSIVE_PAGES) {
-        exclusive_pages(&manager->heap, &list);
-    } else {
+    if (!expand(heap, own.kind, &list)) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "no such layout: %d", (int)own.kind);
     }
-    *count = list.count;
-    return make_pools(manager, list.pools, sizeof list.pools[0], list.count, false, pools, error);
+    if (!can_cut && own.kind != ACRE_LAYOUT_EXCLUSIVE_PAGES) {
+        return acre_error_set(error, ACRE_UNSUPPORTED,
+                              "storage %s cannot cut pages into slices; use the layout of "
+                              "exclusive pages",
+                              heap->storage->name);
+    }
+    set->count = list.count;
+    return make_pools(manager, list.pools, sizeof list.pools[0], false, set, error);
 }
 
-void acre_layout_unbuild(acre_manager *manager, acre_pool *pools, uint32_t count) {
-    if (pools == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (pools[i].heap != NULL) { // it was made
-            acre_pool_destroy(&pools[i]);
+void acre_layout_unbuild(acre_manager *manager, acre_pool_set *set) {
+    acre_host *host = acre_manager_host(manager);
+    for (uint32_t i = 0; set->pools != NULL && i < set->count; i++) {
+        acre_pool *pool = set->pools[i];
+        if (pool != NULL && pool->arena == NULL) {
+            acre_pool_destroy(pool);
+            acre_host_free(host, pool, sizeof *pool, _Alignof(acre_pool));
         }
     }
-    acre_host_free(acre_manager_host(manager), pools, count * sizeof *pools, _Alignof(acre_pool));
+    acre_arena_destroy(set->arena);
+    acre_host_free(host, set->pools, set->count * sizeof *set->pools, _Alignof(void *));
+    *set = (acre_pool_set){NULL, 0, NULL};
 }
 
 static void log_pool(const acre_manager *manager, const acre_pool *pool) {
     char page[64] = "";
     char cap[64] = "";
-    if (pool->kind == ACRE_POOL_SLICED) {
+    if (pool->page_size != ACRE_UNSET) {
         snprintf(page, sizeof page, ", pages of %s", acre_format_bytes(pool->page_size).text);
     }
     if (acre_pool_is_capped(pool)) {
@@ -203,19 +261,19 @@ static void log_pool(const acre_manager *manager, const acre_pool *pool) {
                    acre_format_bytes(acre_max(pool->accept_max, pool->near_high)).text, cap);
 }
 
-void acre_layout_adopt(acre_manager *manager, acre_pool *pools, uint32_t count) {
-    manager->pools = pools;
-    manager->pool_count = count;
+void acre_layout_adopt(acre_manager *manager, const acre_pool_set *set) {
+    manager->layout = *set;
     for (uint32_t octave = 0; octave < 64; octave++) {
         uint32_t first = 0;
-        while (first < count &&
-               acre_max(pools[first].accept_max, pools[first].near_high) < UINT64_C(1) << octave) {
+        while (first < set->count &&
+               acre_max(set->pools[first]->accept_max, set->pools[first]->near_high) <
+                   UINT64_C(1) << octave) {
             first++;
         }
         manager->route[octave] = first;
     }
     acre_manager_schedule(manager);
-    for (uint32_t i = 0; i < count; i++) {
-        log_pool(manager, &pools[i]);
+    for (uint32_t i = 0; i < set->count; i++) {
+        log_pool(manager, set->pools[i]);
     }
 }

@@ -70,6 +70,7 @@ static void init_fixed_pools(acre_manager *manager) {
     options.kind = ACRE_POOL_DEDICATED;
     (void)!acre_pool_init(&manager->dedicated, &manager->heap, ACRE_POOL_INDEX_DEDICATED, &options,
                           &ignored);
+    manager->dedicated.returns_at_once = true;
     manager->persistent_sizes.host = acre_manager_host(manager);
     if (manager->config.persistent_memory == ACRE_PERSISTENT_SIZE_MATCH) {
         manager->persistent.sizes = &manager->persistent_sizes;
@@ -142,11 +143,10 @@ static acre_status create(acre_storage *storage, const acre_manager_options *opt
     status = acre_log_open(&made->log, &config, own.name, own.log, own.log_context, error);
     if (status == ACRE_OK) {
         init(made, storage, &own);
-        acre_pool *pools = NULL;
-        uint32_t count = 0;
-        status = acre_layout_build(made, own.layout, &pools, &count, error);
+        acre_pool_set set;
+        status = acre_layout_build(made, own.layout, &set, error);
         if (status == ACRE_OK) {
-            acre_layout_adopt(made, pools, count);
+            acre_layout_adopt(made, &set);
             *manager = made;
             return ACRE_OK;
         }
@@ -170,7 +170,7 @@ void acre_manager_destroy(acre_manager *manager) {
     acre_heap *heap = &manager->heap;
     if (heap->storage != NULL) { // creation came that far
         acre_manager_take_pending(manager);
-        acre_layout_unbuild(manager, manager->pools, manager->pool_count);
+        acre_layout_unbuild(manager, &manager->layout);
         acre_pool_destroy(&manager->persistent);
         acre_pool_destroy(&manager->dedicated);
         acre_size_counts_destroy(&manager->persistent_sizes);

@@ -6,6 +6,7 @@
 //   release.c   letting go, and taking in what other threads let go
 //   lookup.c    from a handle to its allocation: bind, cursor, place, resolve
 //   modes.c     windows
+//   guard.c     holding pages as they are
 //   cleanup.c   giving pages back; replacing the layout
 //   report.c, report_text.c, check.c   looking at it
 #ifndef ACRE_MANAGER_MANAGER_H
@@ -15,14 +16,21 @@
 #include <acre/report.h>
 
 #include "base/log.h"
+#include "pool/arena.h"
 #include "pool/handle.h"
 #include "pool/pool.h"
+
+// The pools of one layout.
+typedef struct acre_pool_set {
+    acre_pool **pools; // in routing order; an arena's current pool stands for the arena
+    uint32_t count;
+    acre_arena *arena; // NULL = the layout has none
+} acre_pool_set;
 
 struct acre_manager {
     acre_home *home;
     acre_heap heap;
-    acre_pool *pools; // of the layout, in routing order
-    uint32_t pool_count;
+    acre_pool_set layout;
     bool plain;          // auto mode and no size match: the layout serves
     bool told;           // a listener or the full log wants to hear of every operation
     uint32_t route[64];  // first pool that accepts any size of the octave, or more
@@ -59,15 +67,29 @@ static inline acre_pool *acre_manager_pool(acre_manager *manager, uint32_t index
     if (index == ACRE_POOL_INDEX_DEDICATED) {
         return &manager->dedicated;
     }
-    return index < manager->pool_count ? &manager->pools[index] : NULL;
+    const acre_pool_set *layout = &manager->layout;
+    if (index < layout->count) {
+        return layout->pools[index];
+    }
+    uint32_t outdated = index - layout->count;
+    return layout->arena != NULL && outdated < layout->arena->outdated_count
+               ? layout->arena->outdated[outdated]
+               : NULL;
 }
 
-// All pools by number: those of the layout, then persistent, then dedicated; NULL after the last.
+// Pools that reports number: those of the layout, then the arena's outdated ones.
+static inline uint32_t acre_manager_pool_count(const acre_manager *manager) {
+    const acre_arena *arena = manager->layout.arena;
+    return manager->layout.count + (arena != NULL ? arena->outdated_count : 0);
+}
+
+// All pools by number: those above, then persistent, then dedicated; NULL after the last.
 static inline acre_pool *acre_manager_nth_pool(acre_manager *manager, uint32_t number) {
-    if (number < manager->pool_count) {
-        return &manager->pools[number];
+    uint32_t count = acre_manager_pool_count(manager);
+    if (number < count) {
+        return acre_manager_pool(manager, number);
     }
-    uint32_t fixed = number - manager->pool_count;
+    uint32_t fixed = number - count;
     return fixed == 0 ? &manager->persistent : fixed == 1 ? &manager->dedicated : NULL;
 }
 
@@ -75,14 +97,25 @@ static inline acre_pool *acre_manager_nth_pool(acre_manager *manager, uint32_t n
 
 // The pools of a layout, made but without pages. => INVALID_ARGUMENT, UNSUPPORTED,
 // OUT_OF_HOST_MEMORY; `layout` may be NULL.
-acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, acre_pool **pools,
-                              uint32_t *count, acre_error *error);
+acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, acre_pool_set *set,
+                              acre_error *error);
 
 // Ends pools made by acre_layout_build, giving back their pages.
-void acre_layout_unbuild(acre_manager *manager, acre_pool *pools, uint32_t count);
+void acre_layout_unbuild(acre_manager *manager, acre_pool_set *set);
 
 // Puts pools in force.
-void acre_layout_adopt(acre_manager *manager, acre_pool *pools, uint32_t count);
+void acre_layout_adopt(acre_manager *manager, const acre_pool_set *set);
+
+// ---- guard.c -------------------------------------------------------------------------------
+
+// A guard on a page ended; 0 = it was on an allocation without a page.
+void acre_manager_unguard(acre_manager *manager, uint32_t page);
+
+// ---- lookup.c ------------------------------------------------------------------------------
+
+// => the name of the live slice behind a handle; 0 = NOT_FOUND. A handle that is uninitialised,
+// stale, freed or another manager's has none, whatever its room holds now.
+uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handle);
 
 // ---- release.c -----------------------------------------------------------------------------
 
@@ -102,7 +135,7 @@ void acre_manager_cleanup_periodic(acre_manager *manager);
 
 static inline void acre_manager_cleanup_due(acre_manager *manager) {
     if (acre_unlikely(manager->heap.reservations >= manager->next_check ||
-                      manager->dedicated.idle_pages > 0)) {
+                      manager->heap.cleanup_wanted)) {
         acre_manager_cleanup_periodic(manager);
     }
 }

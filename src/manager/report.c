@@ -6,7 +6,8 @@
 #include <string.h>
 
 const char *acre_pool_kind_name(acre_pool_kind kind) {
-    static const char *const names[] = {"sliced", "exclusive", "direct", "persistent", "dedicated"};
+    static const char *const names[] = {"sliced",     "exclusive", "direct",
+                                        "persistent", "dedicated", "adaptive"};
     return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
 }
 
@@ -49,7 +50,7 @@ void acre_manager_report(acre_manager *manager, acre_report *report) {
     own.largest_page = heap->largest_page;
     own.alignment = heap->alignment;
     own.host_bytes = manager->home->host.bytes;
-    own.pool_count = manager->pool_count;
+    own.pool_count = acre_manager_pool_count(manager);
     acre_struct_write(report, &own, sizeof own);
 }
 
@@ -63,7 +64,7 @@ acre_status acre_manager_pool_report(acre_manager *manager, uint32_t index,
         return acre_error_close(error, detail,
                                 acre_error_set(detail, ACRE_INVALID_ARGUMENT,
                                                "no pool %u; the layout has %u", (unsigned)index,
-                                               (unsigned)manager->pool_count));
+                                               (unsigned)acre_manager_pool_count(manager)));
     }
     acre_pool_report own;
     acre_pool_report_fill(pool, &own);

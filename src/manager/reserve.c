@@ -53,7 +53,7 @@ static void tell_reserve(acre_manager *manager, const request *wanted, uint32_t 
     }
 }
 
-static void log_growth(const acre_manager *manager, const acre_pool *pool) {
+static void log_page(const acre_manager *manager, const acre_pool *pool) {
     bool persistent = pool->kind == ACRE_POOL_PERSISTENT;
     acre_log_write(&manager->log, persistent ? ACRE_LOG_BASIC : ACRE_LOG_FULL,
                    "new page in pool %s: %" PRIu64 " pages, %s reserved",
@@ -96,18 +96,18 @@ static acre_run make_nothing(acre_manager *manager, acre_pool *pool) {
 
 // A new page for the request in one pool.
 static acre_status grow(acre_manager *manager, acre_pool *pool, const request *wanted,
-                        uint64_t padded, acre_run *run, acre_error *error) {
+                        const acre_need *need, acre_run *run, acre_error *error) {
     acre_heap *heap = &manager->heap;
     bool may_return = wanted->update == ACRE_PAGES_ALLOW;
-    if (may_return && acre_add_saturating(heap->reserved, pool->ops->growth(pool, padded)) >
-                          manager->soft_limit) {
+    if (may_return &&
+        acre_add_saturating(heap->reserved, pool->ops->growth(pool, need)) > manager->soft_limit) {
         acre_manager_give_back(manager);
     }
-    acre_status status = pool->ops->grow(pool, padded, wanted->step, may_return, run, error);
-    if (status == ACRE_OK) {
-        log_growth(manager, pool);
-    }
-    return status;
+    return pool->ops->grow(pool, need, may_return, run, error);
+}
+
+static acre_need need_of(const acre_manager *manager, const request *wanted) {
+    return (acre_need){wanted->size, acre_heap_padded(&manager->heap, wanted->size), wanted->step};
 }
 
 // From one pool alone: persistent or dedicated memory.
@@ -118,16 +118,37 @@ static acre_status serve_from(acre_manager *manager, acre_pool *pool, const requ
                                  may_add(wanted) ? ACRE_BUFFER_TOO_BIG : ACRE_PAGE_UPDATE_FORBIDDEN,
                                  wanted->size);
     }
-    uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
+    acre_need need = need_of(manager, wanted);
     // Dedicated memory is new for each request, unless no page may be added.
     if (pool->kind != ACRE_POOL_DEDICATED || !may_add(wanted)) {
-        *run = pool->ops->reserve(pool, padded, wanted->step);
+        *run = pool->ops->reserve(pool, need.padded, need.step);
         if (run->slice != NULL) {
             return ACRE_OK;
         }
     }
-    return may_add(wanted) ? grow(manager, pool, wanted, padded, run, error)
-                           : acre_error_refuse(error, ACRE_PAGE_UPDATE_FORBIDDEN, wanted->size);
+    if (!may_add(wanted)) {
+        return acre_error_refuse(error, ACRE_PAGE_UPDATE_FORBIDDEN, wanted->size);
+    }
+    acre_status status = grow(manager, pool, wanted, &need, run, error);
+    if (status == ACRE_OK) {
+        log_page(manager, pool);
+    }
+    return status;
+}
+
+// A pool of the layout got a page. => the pool that has it: an arena may have taken to larger
+// pages, and routes to those from now on.
+static acre_pool *route_grown(acre_manager *manager, uint32_t index) {
+    acre_pool *before = manager->layout.pools[index];
+    acre_pool *now = before->arena == NULL ? before : before->arena->current;
+    if (now != before) {
+        manager->layout.pools[index] = now;
+        acre_log_write(&manager->log, ACRE_LOG_BASIC, "pages of %s from here on, were %s",
+                       acre_format_bytes(now->page_size).text,
+                       acre_format_bytes(before->page_size).text);
+    }
+    log_page(manager, now);
+    return now;
 }
 
 // From the layout: the first pool that accepts the size; a full capped pool spills to the next.
@@ -139,21 +160,21 @@ static acre_status serve_from_layout(acre_manager *manager, const request *wante
     uint64_t first_capacity = 0; // of the first refusal
     uint64_t first_in_use = 0;
     acre_status status = ACRE_OK;
-    for (uint32_t i = manager->route[acre_log2(wanted->size)]; i < manager->pool_count; i++) {
-        acre_pool *pool = &manager->pools[i];
+    for (uint32_t i = manager->route[acre_log2(wanted->size)]; i < manager->layout.count; i++) {
+        acre_pool *pool = manager->layout.pools[i];
         if (!acre_pool_accepts(pool, wanted->size)) {
             continue;
         }
-        uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
+        acre_need need = need_of(manager, wanted);
         *served = pool;
         if (pool != searched) {
-            *run = pool->ops->reserve(pool, padded, wanted->step);
+            *run = pool->ops->reserve(pool, need.padded, need.step);
             if (run->slice != NULL) {
                 return ACRE_OK;
             }
         }
         if (!may_add(wanted)) { // look on only where an allowed request would spill
-            if (acre_pool_is_full_for(pool, padded)) {
+            if (acre_pool_is_full_for(pool, &need)) {
                 continue;
             }
             break;
@@ -162,8 +183,9 @@ static acre_status serve_from_layout(acre_manager *manager, const request *wante
             first_capacity = error->capacity;
             first_in_use = error->in_use;
         }
-        status = grow(manager, pool, wanted, padded, run, error);
+        status = grow(manager, pool, wanted, &need, run, error);
         if (status == ACRE_OK) {
+            *served = route_grown(manager, i);
             return ACRE_OK;
         }
         refusals++;
@@ -194,7 +216,7 @@ static acre_status serve(acre_manager *manager, const request *wanted, const acr
     *served = manager->mode == ACRE_MODE_DEDICATED ? &manager->dedicated : persistent;
     if (wanted->size == 0) {
         if (manager->mode == ACRE_MODE_AUTO) {
-            *served = &manager->pools[0]; // every pool accepts nothing
+            *served = manager->layout.pools[0]; // every pool accepts nothing
         }
         *run = make_nothing(manager, *served);
         return ACRE_OK;
@@ -297,11 +319,12 @@ static inline acre_status reserve(acre_manager *manager, const request *wanted,
     const acre_pool *searched = NULL;
     if (acre_likely(manager->plain && wanted->size != 0)) {
         uint32_t i = manager->route[acre_log2(wanted->size)];
-        while (i < manager->pool_count && !acre_pool_accepts(&manager->pools[i], wanted->size)) {
+        while (i < manager->layout.count &&
+               !acre_pool_accepts(manager->layout.pools[i], wanted->size)) {
             i++;
         }
-        if (acre_likely(i < manager->pool_count)) {
-            acre_pool *pool = &manager->pools[i];
+        if (acre_likely(i < manager->layout.count)) {
+            acre_pool *pool = manager->layout.pools[i];
             uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
             acre_run run = pool->ops->reserve(pool, padded, wanted->step);
             if (acre_likely(run.slice != NULL)) {

@@ -51,22 +51,26 @@ static uint32_t order_pop(acre_pool *pool) {
     return oldest;
 }
 
+void acre_exact_page_idles(acre_pool *pool, acre_page *page, uint32_t name) {
+    if (pool->options.reclaim_at != ACRE_UNSET && !page->in_order) {
+        order_push(pool, name);
+    }
+}
+
 static acre_run exact_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
     (void)step; // offset 0 is a multiple of anything
     return acre_pool_occupy(pool, acre_free_index_find_exact(&pool->carve.index, padded));
 }
 
 static void exact_release(acre_pool *pool, acre_page *page, acre_run run) {
-    acre_free_index_add(&pool->carve.index, run.name);
+    acre_pool_free_page(pool, page, run);
     acre_pool_let_go(pool, page, run.slice->page);
-    if (pool->options.reclaim_at != ACRE_UNSET && !page->in_order) {
-        order_push(pool, run.slice->page);
-    }
+    acre_exact_page_idles(pool, page, run.slice->page);
 }
 
-static uint64_t exact_growth(const acre_pool *pool, uint64_t padded) {
+static uint64_t exact_growth(const acre_pool *pool, const acre_need *need) {
     (void)pool;
-    return padded;
+    return need->padded;
 }
 
 // Gives free pages back, oldest first, until `padded` more bytes stay within the watermark or none
@@ -76,7 +80,8 @@ static void reclaim(acre_pool *pool, uint64_t padded) {
     while (pool->order_count > 0 &&
            acre_add_saturating(pool->usage.reserved, padded) > pool->options.reclaim_at) {
         uint32_t page = order_pop(pool);
-        if (acre_page_at(pool->heap, page)->live == 0) {
+        const acre_page *oldest = acre_page_at(pool->heap, page);
+        if (oldest->live == 0 && oldest->guards == 0) {
             acre_pool_return_page(pool, page);
             returned = true;
         }
@@ -86,21 +91,20 @@ static void reclaim(acre_pool *pool, uint64_t padded) {
     }
 }
 
-static acre_status exact_grow(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
+static acre_status exact_grow(acre_pool *pool, const acre_need *need, bool may_return,
                               acre_run *run, acre_error *error) {
-    (void)step;
     if (pool->options.reclaim_at != ACRE_UNSET) {
         if (may_return) {
-            reclaim(pool, padded);
+            reclaim(pool, need->padded);
         }
         // Releasing must not fail, so the order gets its room with the page.
         if (!acre_host_grow(pool->heap->host, &pool->order, sizeof *pool->order, pool->order_count,
                             (uint32_t)pool->pages + 1, &pool->order_capacity)) {
-            return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, padded);
+            return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, need->padded);
         }
     }
     uint32_t page;
-    acre_status status = acre_pool_add_page(pool, padded, padded, &page, error);
+    acre_status status = acre_pool_add_page(pool, need->padded, need->padded, &page, error);
     if (status == ACRE_OK) {
         *run = acre_pool_occupy(pool, acre_page_at(pool->heap, page)->first);
     }

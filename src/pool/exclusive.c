@@ -9,24 +9,23 @@ static acre_run exclusive_reserve(acre_pool *pool, uint64_t padded, uint64_t ste
 }
 
 static void exclusive_release(acre_pool *pool, acre_page *page, acre_run run) {
-    acre_free_index_add(&pool->carve.index, run.name);
+    acre_pool_free_page(pool, page, run);
     acre_pool_let_go(pool, page, run.slice->page);
 }
 
-static uint64_t exclusive_growth(const acre_pool *pool, uint64_t padded) {
+static uint64_t exclusive_growth(const acre_pool *pool, const acre_need *need) {
     (void)pool;
-    return padded;
+    return need->padded;
 }
 
-static acre_status exclusive_grow(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
+static acre_status exclusive_grow(acre_pool *pool, const acre_need *need, bool may_return,
                                   acre_run *run, acre_error *error) {
-    (void)step;
     (void)may_return;
-    if (acre_pool_is_full_for(pool, padded)) {
-        return acre_pool_refuse_capacity(pool, padded, error);
+    if (acre_pool_is_full_for(pool, need)) {
+        return acre_pool_refuse_capacity(pool, need->padded, error);
     }
     uint32_t page;
-    acre_status status = acre_pool_add_page(pool, padded, padded, &page, error);
+    acre_status status = acre_pool_add_page(pool, need->padded, need->padded, &page, error);
     if (status == ACRE_OK) {
         *run = acre_pool_occupy(pool, acre_page_at(pool->heap, page)->first);
     }

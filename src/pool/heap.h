@@ -20,6 +20,7 @@ typedef struct acre_heap {
     uint64_t hard_limit;     // never exceeded by `reserved`
     uint64_t reservations;   // counted: allow and add-only ones
     uint64_t page_sequence;  // pages made so far
+    bool cleanup_wanted;     // a pool that returns pages at once has an idle one
     acre_event_fn event;     // NULL = nobody listens to pages
     uint32_t event_mask;
     void *event_context;

@@ -13,6 +13,13 @@
 // Slice records that one reservation may need: a new page's and those of the cut.
 #define ACRE_POOL_RECORDS (ACRE_CARVE_RECORDS + 1u)
 
+// What a pool that has no room for a request must make room for.
+typedef struct acre_need {
+    uint64_t size;   // requested bytes
+    uint64_t padded; // rounded up to the alignment
+    uint64_t step;   // the offset is a multiple of it
+} acre_need;
+
 typedef struct acre_pool_ops {
     // => a live slice of `padded` bytes (or of a whole page that has them) at a multiple of `step`
     // in the room held; none when no free slice of the pool fits. ACRE_POOL_RECORDS were prepared.
@@ -20,12 +27,12 @@ typedef struct acre_pool_ops {
     // The same from a new page, after `reserve` found no room. With `may_return` pages may go
     // back before. => POOL_CAPACITY_EXCEEDED, OUT_OF_MEMORY and what else the storage says; then
     // nothing was added.
-    acre_status (*grow)(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
-                        acre_run *run, acre_error *error);
+    acre_status (*grow)(acre_pool *pool, const acre_need *need, bool may_return, acre_run *run,
+                        acre_error *error);
     // Frees a live slice of a page. Never fails.
     void (*release)(acre_pool *pool, acre_page *page, acre_run run);
     // Bytes of the page that `grow` would ask for first.
-    uint64_t (*growth)(const acre_pool *pool, uint64_t padded);
+    uint64_t (*growth)(const acre_pool *pool, const acre_need *need);
 } acre_pool_ops;
 
 struct acre_pool {
@@ -42,13 +49,17 @@ struct acre_pool {
     uint64_t pages;
     uint64_t pages_peak;
     uint64_t bytes_peak;
-    uint64_t idle_pages;       // with no live slice
+    uint64_t idle_pages; // with no live slice
+    uint64_t guarded_pages;
+    uint64_t unmapped_pages;   // carved without device memory
     uint64_t checks;           // periodic looks at the idle pages so far
     uint64_t next_check;       // counted reservations at which the next is due
     uint64_t page_size;        // sliced: of a full page, shrunk by the cap
     acre_pool_options options; // as given, rounded up to the alignment
     acre_pool_kind kind;
-    uint32_t index; // as in acre/report.h
+    uint32_t index;           // as in acre/report.h
+    bool returns_at_once;     // idle pages wait for no period and no explicit cleanup
+    struct acre_arena *arena; // adaptive: whose current pool it is or was
     uint32_t held_first, held_last;
     uint32_t idle_first, idle_last;
     acre_size_counts *sizes; // of the pages held; NULL = nobody asks
@@ -82,8 +93,18 @@ static inline bool acre_pool_over_cap(const acre_pool *pool, uint64_t bytes) {
     return cap != ACRE_UNSET && (bytes > cap || pool->usage.reserved > cap - bytes);
 }
 
+// Counts a guard on a page; with the first one its free room is withheld.
+void acre_pool_guard_page(acre_pool *pool, acre_page *page);
+
+// Ends one; with the last one its free room is found again.
+void acre_pool_unguard_page(acre_pool *pool, acre_page *page, uint32_t name);
+
+// Puts device memory behind a page that has none. => STORAGE_MAPPING_FAILED with what the storage
+// said as the cause; the page stays as it was.
+acre_status acre_pool_map_page(acre_pool *pool, acre_page *page, acre_error *error);
+
 // Whether the pool cannot add the page that a request would need.
-bool acre_pool_is_full_for(const acre_pool *pool, uint64_t padded);
+bool acre_pool_is_full_for(const acre_pool *pool, const acre_need *need);
 
 void acre_pool_report_fill(const acre_pool *pool, acre_pool_report *report);
 
@@ -103,6 +124,9 @@ acre_status acre_pool_refuse_capacity(const acre_pool *pool, uint64_t padded, ac
 // Makes the free slice that covers a whole page live. => it; none for 0
 acre_run acre_pool_occupy(acre_pool *pool, uint32_t slice);
 
+// The reverse: enters the slice that covers a whole page into the index, unless it is guarded.
+void acre_pool_free_page(acre_pool *pool, const acre_page *page, acre_run run);
+
 void acre_pool_page_idles(acre_pool *pool, uint32_t name);
 
 // Counts a slice that a page begins or ceases to hold.
@@ -119,8 +143,12 @@ static inline void acre_pool_let_go(acre_pool *pool, acre_page *page, uint32_t n
     }
 }
 
+// exact.c: enters an idle page into the order of pages to reclaim, when the pool reclaims.
+void acre_exact_page_idles(acre_pool *pool, acre_page *page, uint32_t name);
+
 extern const acre_pool_ops acre_sliced_pool_ops;
 extern const acre_pool_ops acre_exclusive_pool_ops;
 extern const acre_pool_ops acre_exact_pool_ops;
+extern const acre_pool_ops acre_arena_pool_ops;
 
 #endif

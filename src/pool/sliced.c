@@ -14,29 +14,34 @@ static acre_run sliced_reserve(acre_pool *pool, uint64_t padded, uint64_t step) 
 }
 
 static void sliced_release(acre_pool *pool, acre_page *page, acre_run run) {
-    acre_carve_give(&pool->carve, run);
+    if (acre_unlikely(page->guards > 0)) {
+        acre_carve_withhold(run);
+    } else {
+        acre_carve_give(&pool->carve, run);
+    }
     acre_pool_let_go(pool, page, run.slice->page);
 }
 
-static uint64_t sliced_growth(const acre_pool *pool, uint64_t padded) {
-    bool exact = pool->options.exact_large_slices && padded > pool->page_size / 4;
-    return exact ? padded : pool->page_size;
+static uint64_t sliced_growth(const acre_pool *pool, const acre_need *need) {
+    bool exact = pool->options.exact_large_slices && need->padded > pool->page_size / 4;
+    return exact ? need->padded : pool->page_size;
 }
 
-static acre_status sliced_grow(acre_pool *pool, uint64_t padded, uint64_t step, bool may_return,
+static acre_status sliced_grow(acre_pool *pool, const acre_need *need, bool may_return,
                                acre_run *run, acre_error *error) {
     (void)may_return;
-    uint64_t size = sliced_growth(pool, padded);
-    if (acre_pool_is_full_for(pool, padded)) {
-        return acre_pool_refuse_capacity(pool, padded, error);
+    uint64_t size = sliced_growth(pool, need);
+    if (acre_pool_is_full_for(pool, need)) {
+        return acre_pool_refuse_capacity(pool, need->padded, error);
     }
     uint32_t page;
     acre_status status = acre_pool_add_page(pool, size, pool->heap->alignment, &page, error);
-    if (status == ACRE_OUT_OF_MEMORY && pool->options.exact_large_slices && size != padded) {
-        status = acre_pool_add_page(pool, padded, pool->heap->alignment, &page, error);
+    if (status == ACRE_OUT_OF_MEMORY && pool->options.exact_large_slices && size != need->padded) {
+        status = acre_pool_add_page(pool, need->padded, pool->heap->alignment, &page, error);
     }
     if (status == ACRE_OK) {
-        *run = sliced_reserve(pool, padded, step); // the new page holds it, at its start
+        *run =
+            sliced_reserve(pool, need->padded, need->step); // the new page holds it, at its start
     }
     return status;
 }
