@@ -37,7 +37,13 @@ acre_status acre_host_init(acre_host *host, const acre_host_hooks *hooks, acre_e
     return ACRE_OK;
 }
 
+// aligned_alloc, which hooks may be made of, wants sizes that are multiples of the alignment.
+static size_t whole(size_t size, size_t alignment) {
+    return (size + alignment - 1) & ~(alignment - 1);
+}
+
 void *acre_host_alloc(acre_host *host, size_t size, size_t alignment) {
+    size = whole(size, alignment);
     void *memory = host->hooks.alloc(host->hooks.context, size, alignment);
     if (memory != NULL) {
         host->bytes += size;
@@ -55,6 +61,7 @@ void *acre_host_alloc_zeroed(acre_host *host, size_t size, size_t alignment) {
 
 void acre_host_free(acre_host *host, void *memory, size_t size, size_t alignment) {
     if (memory != NULL) {
+        size = whole(size, alignment);
         host->bytes -= size;
         host->hooks.free(host->hooks.context, memory, size, alignment);
     }

@@ -287,6 +287,42 @@ static void an_array_that_cannot_double_any_more_is_refused(void **state) {
     assert_int_equal(UINT32_C(1) << 31, capacity);
 }
 
+static void *strict_alloc(void *context, size_t size, size_t align) {
+    *(size_t *)context += size;
+    return size % align == 0 && (align & (align - 1)) == 0 ? aligned_alloc(align, size) : NULL;
+}
+
+static void strict_free(void *context, void *memory, size_t size, size_t align) {
+    assert_int_equal(0, size % align);
+    *(size_t *)context -= size;
+    free(memory);
+}
+
+static void hooks_may_be_made_of_aligned_alloc(void **state) {
+    (void)state;
+    size_t held = 0;
+    acre_host_hooks hooks = ACRE_HOST_HOOKS_INIT;
+    acre_manager_options options = ACRE_MANAGER_OPTIONS_INIT;
+    acre_handle *handles[3] = {NULL, NULL, NULL};
+    hooks.alloc = strict_alloc;
+    hooks.free = strict_free;
+    hooks.context = &held;
+    options.hooks = &hooks;
+    bench at = {NULL, NULL};
+    assert_int_equal(ACRE_OK, acre_storage_host_create(NULL, &hooks, &at.storage, NULL));
+    at.manager = make_manager(at.storage, &options);
+    assert_int_equal(ACRE_OK, acre_manager_reserve(at.manager, 1000, &handles[0], NULL));
+    assert_int_equal(ACRE_OK, acre_handle_create(&hooks, &handles[1], NULL));
+    assert_int_equal(ACRE_OK, acre_manager_bind(at.manager, handles[0], handles[1], 1, NULL));
+    assert_int_equal(ACRE_OK, acre_manager_set_mode(at.manager, ACRE_MODE_PERSISTENT, NULL));
+    assert_int_equal(ACRE_OK, acre_manager_reserve(at.manager, 1000, &handles[2], NULL));
+    for (int i = 0; i < 3; i++) {
+        acre_handle_release(handles[i]);
+    }
+    end(&at);
+    assert_int_equal(0, held);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_back_end_that_lacks_something_is_refused_and_stays_the_callers),
@@ -297,6 +333,7 @@ int main(void) {
         cmocka_unit_test(texts_never_pass_the_end_of_their_buffer),
         cmocka_unit_test(a_list_of_the_largest_takes_any_capacity),
         cmocka_unit_test(an_array_that_cannot_double_any_more_is_refused),
+        cmocka_unit_test(hooks_may_be_made_of_aligned_alloc),
     };
     return cmocka_run_group_tests_name("attack_texts", tests, NULL, NULL);
 }
