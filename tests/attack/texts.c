@@ -1,8 +1,12 @@
 // Back ends that are not what they should be, settings that make no sense, and texts that do not
 // fit.
+#define _POSIX_C_SOURCE 200809L // mkstemp
+
 #include "attack/attack.h"
 
 #include "base/host.h"
+
+#include <unistd.h>
 
 // ---- back ends -----------------------------------------------------------------------------
 
@@ -182,6 +186,39 @@ static void a_wrong_setting_names_its_key_and_changes_nothing(void **state) {
     assert_int_equal(ACRE_IO_ERROR, acre_config_read_file(&config, "/no/such/file", NULL));
 }
 
+static void a_file_that_is_not_text_is_refused_by_line(void **state) {
+    (void)state;
+    static const struct {
+        char bytes[64];
+        size_t length;
+        const char *line; // NULL = it is right
+    } files[] = {
+        {"log_level:full\nrubbish\n", 23, ":2:"},   {"log_level:full\n\0rubbish\n", 24, ":2:"},
+        {"log_level:full\0rubbish\n\n", 24, ":1:"}, {"\0\0\0\0\nlog_level:full\n", 20, ":1:"},
+        {"# \xff\xfe\nlog_level:full", 19, NULL},
+    };
+    char path[] = "acre-attack-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    FILE *file = fdopen(descriptor, "w+");
+    assert_non_null(file);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        acre_config config = ACRE_CONFIG_INIT;
+        acre_error error = ACRE_ERROR_INIT;
+        rewind(file);
+        assert_int_equal(0, ftruncate(descriptor, 0));
+        assert_int_equal(files[i].length, fwrite(files[i].bytes, 1, files[i].length, file));
+        assert_int_equal(0, fflush(file));
+        bool right = files[i].line == NULL;
+        assert_int_equal(right ? ACRE_OK : ACRE_INVALID_ARGUMENT,
+                         acre_config_read_file(&config, path, &error));
+        assert_int_equal(right ? ACRE_LOG_FULL : ACRE_LOG_DISABLED, config.log_level);
+        assert_true(right || strstr(error.detail, files[i].line) != NULL);
+    }
+    fclose(file);
+    remove(path);
+}
+
 static void a_log_that_cannot_be_opened_is_an_error_of_creation(void **state) {
     (void)state;
     acre_config config = ACRE_CONFIG_INIT;
@@ -329,6 +366,7 @@ int main(void) {
         cmocka_unit_test(what_a_back_end_says_is_handed_on_with_its_own_code),
         cmocka_unit_test(a_host_storage_refuses_what_the_machine_cannot_map),
         cmocka_unit_test(a_wrong_setting_names_its_key_and_changes_nothing),
+        cmocka_unit_test(a_file_that_is_not_text_is_refused_by_line),
         cmocka_unit_test(a_log_that_cannot_be_opened_is_an_error_of_creation),
         cmocka_unit_test(texts_never_pass_the_end_of_their_buffer),
         cmocka_unit_test(a_list_of_the_largest_takes_any_capacity),
