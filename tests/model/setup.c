@@ -22,7 +22,7 @@ void world_fail(const model_world *world, const char *format, ...) {
     va_end(arguments);
     print_error("%s, operation %" PRIu64 " of the %s run: %s\n", world->family->test,
                 world->operation, world->watched ? "watched" : "bare", text);
-    print_error("again: ACRE_MODEL_SEED=0x%" PRIx64 " ACRE_MODEL_OPERATIONS=1 model %s\n",
+    print_error("again: ACRE_MODEL_SEED=0x%" PRIx64 " ACRE_MODEL_OPERATIONS=1 test_model %s\n",
                 world->seed, world->family->test);
     fail();
     abort(); // not reached: fail() leaves the test
