@@ -144,7 +144,8 @@ ACRE_API void acre_manager_destroy(acre_manager *manager);
 //
 // Errors: BUFFER_TOO_BIG, OUT_OF_MEMORY, POOL_CAPACITY_EXCEEDED, BACKEND_ERROR,
 // OUT_OF_HOST_MEMORY. Before OUT_OF_MEMORY is reported, free pages of every pool go back and the
-// request is tried once more; pages given back stay given back. Nothing else changes on an error.
+// request is tried once more; pages given back stay given back. Nothing else changes on an error,
+// and `*handle` is untouched.
 ACRE_API ACRE_CHECKED acre_status acre_manager_reserve(acre_manager *manager, uint64_t size,
                                                        acre_handle **handle, acre_error *error);
 
