@@ -176,6 +176,40 @@ static void a_handle_of_a_manager_that_is_gone_is_foreign_to_its_successor(void 
     end(&at);
 }
 
+// Section 3: an allocation is free once no handle and no binding is left.
+static void a_binding_keeps_the_allocation_that_a_bind_gave_away(void **state) {
+    (void)state;
+    bench at = make(NULL);
+    for (int kind = 0; kind < 4; kind++) {
+        acre_handle *reserved = reserve(at.manager, 1000);
+        acre_handle *assigned = kind & 1 ? loose() : empty(at.manager);
+        if (kind & 2) {
+            acre_handle *through = loose();
+            assert_int_equal(ACRE_OK, bind(at.manager, reserved, through));
+            acre_manager_release(at.manager, reserved);
+            reserved = through;
+        }
+        acre_managed_resource resource;
+        acre_managed_resource other;
+        assert_int_equal(ACRE_OK,
+                         acre_manager_resolve_managed(at.manager, reserved, 0, 0, &resource, NULL));
+        assert_int_equal(ACRE_OK, bind(at.manager, reserved, assigned));
+        acre_manager_release(at.manager, assigned);
+        acre_manager_release(at.manager, reserved);
+        assert_int_equal(1, live(at.manager)); // in use by `resource`
+        acre_handle *next = reserve(at.manager, 1000);
+        assert_int_equal(ACRE_OK,
+                         acre_manager_resolve_managed(at.manager, next, 0, 0, &other, NULL));
+        assert_true(other.resource.as.simulated.page != resource.resource.as.simulated.page ||
+                    other.resource.as.simulated.offset != resource.resource.as.simulated.offset);
+        acre_managed_resource_release(&other);
+        acre_managed_resource_release(&resource);
+        acre_manager_release(at.manager, next);
+        assert_int_equal(0, live(at.manager));
+    }
+    end(&at);
+}
+
 static void a_managed_resource_that_failed_holds_nothing(void **state) {
     (void)state;
     bench at = make(NULL);
@@ -206,6 +240,7 @@ int main(void) {
         cmocka_unit_test(handles_of_another_manager_are_refused_by_name_and_never_found),
         cmocka_unit_test(handles_outlive_manager_and_storage_in_any_order),
         cmocka_unit_test(a_handle_of_a_manager_that_is_gone_is_foreign_to_its_successor),
+        cmocka_unit_test(a_binding_keeps_the_allocation_that_a_bind_gave_away),
         cmocka_unit_test(a_managed_resource_that_failed_holds_nothing),
     };
     return cmocka_run_group_tests_name("attack_handles", tests, NULL, NULL);
