@@ -8,7 +8,7 @@ uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handl
         return 0;
     }
     const acre_handle *record = acre_handle_record(manager->home, handle);
-    return record == NULL || record->slice == ACRE_HANDLE_STALE ? 0 : record->slice;
+    return record == NULL || (record->slice & ACRE_HANDLE_MARK) != 0 ? 0 : record->slice;
 }
 
 static acre_status not_found(acre_error *error) {
@@ -46,12 +46,22 @@ static acre_status check_bind(const acre_manager *manager, const acre_handle *re
     return ACRE_OK;
 }
 
-// The handle loses its allocation. A loose one also gives its record back.
-static void make_stale(acre_manager *manager, acre_handle *handle, acre_handle *record) {
-    record->slice = ACRE_HANDLE_STALE;
+// The handle loses its allocation to the record `to`. Bindings on it that are in flight go on
+// keeping the allocation: until they are gone the handle holds a binding on `to` for them.
+static void make_stale(acre_manager *manager, acre_handle *handle, acre_handle *record,
+                       acre_handle *to) {
+    bool in_flight = atomic_load_explicit(&handle->counts, memory_order_acquire) >= ACRE_BINDING;
+    if (in_flight) {
+        atomic_fetch_add_explicit(&to->counts, ACRE_BINDING, memory_order_relaxed);
+        record->slice = ACRE_HANDLE_HOLD | acre_handle_name(to);
+    } else {
+        record->slice = ACRE_HANDLE_STALE;
+    }
     if (acre_handle_is_loose(handle)) {
-        acre_loose_handle_unbind(handle);
-        acre_slab_give(&manager->home->handles, acre_handle_name(record));
+        acre_loose_handle_unbind(handle, in_flight);
+        if (!in_flight) {
+            acre_slab_give(&manager->home->handles, acre_handle_name(record));
+        }
     }
 }
 
@@ -77,7 +87,7 @@ acre_status acre_manager_bind(acre_manager *manager, acre_handle *reserved, acre
     }
     to->slice = slice;
     to->link = from->link;
-    make_stale(manager, reserved, from);
+    make_stale(manager, reserved, from, to);
     acre_slice *record = acre_heap_slice(&manager->heap, slice);
     record->handle = acre_handle_name(to);
     record->live.cursor = cursor;

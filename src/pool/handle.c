@@ -55,15 +55,23 @@ static uint32_t older_of(const acre_handle *pending) {
     return (uint32_t)atomic_load_explicit(&pending->counts, memory_order_relaxed);
 }
 
+// A record of a home without a manager is held no more. => how many are not: itself, and those that
+// only it held.
+static int64_t orphan_chain(acre_home *home, uint32_t name) {
+    int64_t count = 0;
+    for (; name != 0; count++) {
+        name = acre_handle_end_hold(home, acre_handle_at(home, name)->slice);
+    }
+    return count;
+}
+
 void acre_home_close(acre_home *home) {
     int64_t left = (int64_t)acre_slab_live(&home->handles);
     uint32_t name = atomic_exchange_explicit(&home->pending, PENDING_CLOSED, memory_order_acq_rel);
-    for (; name != 0; name = older_of(acre_handle_at(home, name))) {
-        left--; // released while the manager was being destroyed
-    }
-    if (left == 0) {
-        home_destroy(home); // nobody else knows the home
-        return;
+    while (name != 0) { // released while the manager was being destroyed
+        uint32_t older = older_of(acre_handle_at(home, name));
+        left -= orphan_chain(home, name);
+        name = older;
     }
     count_orphans(home, left);
 }
@@ -91,7 +99,7 @@ static void push(acre_handle *record) {
     uint32_t head = atomic_load_explicit(&home->pending, memory_order_relaxed);
     do {
         if (head == PENDING_CLOSED) {
-            count_orphans(home, -1);
+            count_orphans(home, -orphan_chain(home, name));
             return;
         }
         atomic_store_explicit(&record->counts, head, memory_order_relaxed);
@@ -116,7 +124,7 @@ static void drop(acre_handle *handle, uint64_t count) {
     acre_host host = {loose->hooks, sizeof *loose};
     acre_host_free(&host, loose, sizeof *loose, 16);
     if (proxy != NULL) {
-        push(proxy);
+        drop(proxy, ACRE_OWNER); // a record, so this does not come here again
     }
 }
 
@@ -205,7 +213,19 @@ void acre_loose_handle_bind(acre_handle *handle, acre_home *home, acre_handle *p
     handle->slice = 1;
 }
 
-void acre_loose_handle_unbind(acre_handle *handle) {
-    loose_of(handle)->proxy = NULL;
+void acre_loose_handle_unbind(acre_handle *handle, bool stays) {
+    if (!stays) {
+        loose_of(handle)->proxy = NULL;
+    }
     handle->slice = ACRE_HANDLE_STALE;
+}
+
+uint32_t acre_handle_end_hold(acre_home *home, uint32_t slice) {
+    if (slice == ACRE_HANDLE_STALE || (slice & ACRE_HANDLE_HOLD) != ACRE_HANDLE_HOLD) {
+        return 0;
+    }
+    uint32_t name = slice & ACRE_HANDLE_NAME;
+    uint64_t before = atomic_fetch_sub_explicit(&acre_handle_at(home, name)->counts, ACRE_BINDING,
+                                                memory_order_acq_rel);
+    return before == ACRE_BINDING ? name : 0;
 }

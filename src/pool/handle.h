@@ -15,13 +15,17 @@
 
 #include "base/slab.h"
 
+// Marks in `slice`, whose names are below 2^30.
 #define ACRE_HANDLE_STALE UINT32_MAX
-#define ACRE_HANDLE_GUARD (UINT32_C(1) << 31) // in `slice`: a guard on the page in the other bits
+#define ACRE_HANDLE_MARK  (UINT32_C(1) << 31) // set in all three: no allocation to be found here
+#define ACRE_HANDLE_GUARD ACRE_HANDLE_MARK    // a guard on the page that the other bits name
+#define ACRE_HANDLE_HOLD  (UINT32_C(3) << 30) // holds a binding on the record the others name
+#define ACRE_HANDLE_NAME  ((UINT32_C(1) << 30) - 1)
 
 struct acre_handle {
     _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it; while it is
                              // pending, the name of the record pushed before
-    uint32_t slice;          // 0 = none yet; one of the two above; else the live slice
+    uint32_t slice;          // 0 = none yet; marked as above; else the live slice
     uint32_t link;           // with an allocation its tag; else the next unused or taken record
 };
 
@@ -84,7 +88,12 @@ bool acre_loose_handle_is_bound(const acre_handle *handle);
 // Makes a loose handle stand for a record of `home`.
 void acre_loose_handle_bind(acre_handle *handle, acre_home *home, acre_handle *proxy);
 
-// Takes its record away from a loose handle, which becomes stale.
-void acre_loose_handle_unbind(acre_handle *handle);
+// A loose handle becomes stale. It loses its record, unless that `stays` to hold what bindings in
+// flight need.
+void acre_loose_handle_unbind(acre_handle *handle, bool stays);
+
+// Ends what a marked record holds of another record. => the name of that one when nothing holds it
+// any more, else 0.
+uint32_t acre_handle_end_hold(acre_home *home, uint32_t slice);
 
 #endif
