@@ -46,11 +46,16 @@ static acre_status check_bind(const acre_manager *manager, const acre_handle *re
     return ACRE_OK;
 }
 
+static bool has_bindings(const acre_handle *handle) {
+    return atomic_load_explicit(&handle->counts, memory_order_acquire) >= ACRE_BINDING;
+}
+
 // The handle loses its allocation to the record `to`. Bindings on it that are in flight go on
-// keeping the allocation: until they are gone the handle holds a binding on `to` for them.
+// keeping the allocation: until they are gone the handle holds a binding on `to` for them. So do
+// holds of handles that were bound to it; those of a loose handle are on its record.
 static void make_stale(acre_manager *manager, acre_handle *handle, acre_handle *record,
                        acre_handle *to) {
-    bool in_flight = atomic_load_explicit(&handle->counts, memory_order_acquire) >= ACRE_BINDING;
+    bool in_flight = has_bindings(handle) || has_bindings(record);
     if (in_flight) {
         atomic_fetch_add_explicit(&to->counts, ACRE_BINDING, memory_order_relaxed);
         record->slice = ACRE_HANDLE_HOLD | acre_handle_name(to);

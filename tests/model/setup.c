@@ -298,7 +298,7 @@ void world_close(model_world *world) {
         for (int i = 0; i < MODEL_HANDLES; i++) {
             uint64_t cursor;
             WORLD_REQUIRE(world,
-                          !world->handles[i].used ||
+                          !model_handle_is_ours(&world->handles[i]) ||
                               acre_manager_get_cursor(world->other, world->handles[i].real, &cursor,
                                                       NULL) == ACRE_NOT_FOUND,
                           "a handle of a manager that is gone has a cursor");

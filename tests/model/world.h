@@ -33,7 +33,14 @@ typedef struct model_handle {
     int allocation; // MODEL_BOUND
     uint32_t owners, bindings;
     acre_handle *real;
+    int holds;     // 1 + the handle that it was bound to with bindings in flight; 0 = none
+    uint32_t held; // by how many such handles
 } model_handle;
+
+// Whether the script holds a reference, so that the handle may be looked at.
+static inline bool model_handle_is_ours(const model_handle *handle) {
+    return handle->used && handle->owners + handle->bindings > 0;
+}
 
 // A binding, or a managed resource, which holds one.
 typedef struct model_use {
