@@ -5,6 +5,7 @@
 #include <acre/base.h>
 #include <acre/config.h>
 #include <acre/event.h>
+#include <acre/failure.h>
 #include <acre/handle.h>
 #include <acre/host.h>
 #include <acre/layout.h>

@@ -3,14 +3,17 @@
 #include "base/structs.h"
 #include "manager/manager.h"
 
-// => the name of the live slice behind a handle; 0 = NOT_FOUND. A handle that is uninitialised,
-// stale, freed or another manager's has none, whatever its room holds now.
-static uint32_t find(const acre_manager *manager, const acre_handle *handle) {
+// What acre_manager_find does, inlined here.
+static inline uint32_t find(const acre_manager *manager, const acre_handle *handle) {
     if (handle == NULL || atomic_load_explicit(&handle->counts, memory_order_relaxed) == 0) {
         return 0;
     }
     const acre_handle *record = acre_handle_record(manager->home, handle);
     return record == NULL || record->slice == ACRE_HANDLE_STALE ? 0 : record->slice;
+}
+
+uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handle) {
+    return find(manager, handle);
 }
 
 static acre_status not_found(acre_error *error) {
@@ -83,6 +86,9 @@ acre_status acre_manager_bind(acre_manager *manager, acre_handle *reserved, acre
     acre_slice *record = acre_heap_slice(&manager->heap, slice);
     record->handle = acre_handle_name(to);
     record->live.cursor = cursor;
+    if (acre_unlikely(manager->tainted.count != 0)) {
+        acre_manager_clear_claims(manager, slice);
+    }
     return ACRE_OK;
 }
 
