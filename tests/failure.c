@@ -308,6 +308,19 @@ static void causes_that_no_host_memory_is_left_to_follow_are_marked(void **state
     free(text);
     acre_failure_release(sixteen);
     acre_failure_release(seventeen);
+    acre_failure *causes[17];
+    for (size_t i = 0; i < 17; i++) {
+        causes[i] = failed_from(&hooks, "cause", 0, NULL, 0);
+    }
+    acre_failure *wide = failed_from(&hooks, "wide", 0, causes, 17);
+    host_probe_fail(probe, 1, false); // once there was none, none is asked for again
+    char line[256];
+    acre_failure_format(wide, line, sizeof line);
+    assert_non_null(strstr(line, ", [15], [16], [?], [?]\n[2] cause (code 0)\n"));
+    acre_failure_release(wide);
+    for (size_t i = 0; i < 17; i++) {
+        acre_failure_release(causes[i]);
+    }
     host_probe_destroy(probe);
 }
 

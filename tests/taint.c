@@ -205,6 +205,29 @@ static void what_reads_tainted_bytes_fails_with_a_failure_caused_by_theirs(void 
     close_scene(&s);
 }
 
+// The model tests trust it.
+static void the_check_of_claims_sees_what_is_wrong(void **state) {
+    (void)state;
+    acre_failure *a = failure_named("a");
+    acre_failure *b = failure_named("b");
+    const struct {
+        acre_claim list[2];
+        bool sound;
+    } cases[] = {
+        {{{0, 10, a}, {10, 20, b}}, true},  {{{0, 10, a}, {11, 20, a}}, true},
+        {{{0, 10, a}, {10, 20, a}}, false}, {{{0, 11, a}, {10, 20, b}}, false},
+        {{{10, 20, a}, {0, 5, b}}, false},  {{{0, 10, a}, {12, 12, b}}, false},
+        {{{0, 10, a}, {10, 21, b}}, false}, {{{0, 10, a}, {10, 20, NULL}}, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        acre_claim list[2] = {cases[i].list[0], cases[i].list[1]};
+        acre_claims claims = {list, 2, 2};
+        assert_int_equal(acre_claims_check(&claims, 20), cases[i].sound);
+    }
+    acre_failure_release(a);
+    acre_failure_release(b);
+}
+
 // ---- bad input -----------------------------------------------------------------------------
 
 static void an_empty_range_does_nothing_wherever_it_is(void **state) {
@@ -313,6 +336,7 @@ int main(void) {
         cmocka_unit_test(a_write_releases_exactly_its_bytes_and_splits_what_reaches_beyond),
         cmocka_unit_test(the_failure_of_a_range_is_the_first_that_claims_any_of_it),
         cmocka_unit_test(what_reads_tainted_bytes_fails_with_a_failure_caused_by_theirs),
+        cmocka_unit_test(the_check_of_claims_sees_what_is_wrong),
         cmocka_unit_test(an_empty_range_does_nothing_wherever_it_is),
         cmocka_unit_test(a_range_reversed_or_past_the_end_is_refused_and_changes_nothing),
         cmocka_unit_test(a_handle_that_names_no_allocation_has_no_claims_and_no_error),

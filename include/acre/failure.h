@@ -120,7 +120,7 @@ ACRE_API ACRE_CHECKED acre_status acre_manager_written(acre_manager *manager,
 // The failure that claims any byte of [start, end), the first by offset; NULL when none does. No
 // bytes are claimed past the requested size, and none lie in a reversed range. The claim holds the
 // failure: it is good until the manager's next operation; retain it to keep it longer, or make it
-// the cause of another. While nothing of the manager is tainted this is one comparison.
+// the cause of another. While nothing of the manager is tainted it looks nothing up.
 ACRE_API acre_failure *acre_manager_get_failure(acre_manager *manager, const acre_handle *handle,
                                                 uint64_t start, uint64_t end);
 

@@ -43,7 +43,7 @@ static void add_piece(splice *s, uint64_t start, uint64_t end, acre_failure *fai
 static splice plan(const acre_claims *claims, uint64_t start, uint64_t end, acre_failure *failure) {
     const acre_claim *list = claims->list;
     splice s = {.first = first_behind(claims, start)};
-    s.last = first_behind(claims, end - 1);
+    s.last = first_behind(claims, end);
     if (s.last < claims->count && list[s.last].start < end) {
         s.last++;
     }

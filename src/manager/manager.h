@@ -136,7 +136,8 @@ uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handl
 
 // ---- taint.c -------------------------------------------------------------------------------
 
-// Releases the claims of a slice, if it has any; callers ask first whether any slice has.
+// Releases the claims of a slice, if it has any. The table is not empty: releases and binds test
+// that themselves, as all that untainted memory costs them.
 void acre_manager_clear_claims(acre_manager *manager, uint32_t slice);
 
 // Passes the claims of one slice to another, where they replace any: what a relocation's commit

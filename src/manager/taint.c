@@ -103,9 +103,7 @@ static void remove_entry(acre_manager *manager, acre_tainted_slice *place) {
 // ---- for the manager's other files ---------------------------------------------------------
 
 void acre_manager_clear_claims(acre_manager *manager, uint32_t slice) {
-    if (manager->tainted.count == 0) {
-        return;
-    }
+    assert(manager->tainted.count != 0);
     acre_tainted_slice *place = place_of(&manager->tainted, slice);
     if (place->slice != 0) {
         acre_claims claims = place->claims;
