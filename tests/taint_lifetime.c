@@ -157,6 +157,44 @@ static void allocations_of_every_pool_can_be_tainted(void **state) {
     acre_failure_release(failure);
 }
 
+static void a_guard_keeps_room_but_no_claims_of_what_is_freed(void **state) {
+    (void)state;
+    rig r = plain_rig();
+    acre_failure *failure = failure_from(NULL);
+    acre_handle *handle = take(r.manager, 1000);
+    acre_guard *guard = NULL;
+    taint(r.manager, handle, 0, 1000, failure);
+    assert_ok(acre_manager_guard(r.manager, handle, &guard, NULL));
+    assert_ptr_equal(failure_in(r.manager, handle), failure);
+    acre_manager_release(r.manager, handle);
+    check(r.manager);
+    assert_int_equal(references(failure), 1);
+    acre_guard_release(guard);
+    acre_failure_release(failure);
+    rig_close(&r);
+}
+
+static void claims_on_a_lazy_page_do_not_back_it_and_stay_when_it_is_backed(void **state) {
+    (void)state;
+    rig r = plain_rig();
+    acre_failure *failure = failure_from(NULL);
+    acre_dry_run_begin();
+    acre_handle *handle = take(r.manager, 1000);
+    acre_dry_run_end();
+    taint(r.manager, handle, 0, 1000, failure);
+    assert_ok(acre_manager_written(r.manager, handle, 0, 500, NULL));
+    assert_ptr_equal(failure_in(r.manager, handle), failure);
+    assert_int_equal(device_calls(r.storage), 0);
+    acre_resource resource = ACRE_RESOURCE_INIT;
+    assert_ok(acre_manager_resolve(r.manager, handle, 0, 0, &resource, NULL));
+    assert_int_equal(device_calls(r.storage), 1);
+    assert_ptr_equal(acre_manager_get_failure(r.manager, handle, 500, 501), failure);
+    assert_null(acre_manager_get_failure(r.manager, handle, 0, 500));
+    acre_manager_release(r.manager, handle);
+    acre_failure_release(failure);
+    rig_close(&r);
+}
+
 static void a_failure_outlives_the_manager_whose_claims_go_with_it(void **state) {
     (void)state;
     host_probe *probe = host_probe_create();
@@ -341,6 +379,8 @@ int main(void) {
         cmocka_unit_test(a_bind_clears_claims_and_the_new_handle_can_be_tainted),
         cmocka_unit_test(a_refused_bind_leaves_claims_as_they_are),
         cmocka_unit_test(allocations_of_every_pool_can_be_tainted),
+        cmocka_unit_test(a_guard_keeps_room_but_no_claims_of_what_is_freed),
+        cmocka_unit_test(claims_on_a_lazy_page_do_not_back_it_and_stay_when_it_is_backed),
         cmocka_unit_test(a_failure_outlives_the_manager_whose_claims_go_with_it),
         cmocka_unit_test(a_failure_goes_with_the_last_range_that_claims),
         cmocka_unit_test(claims_can_be_carried_to_another_slice),

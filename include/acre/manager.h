@@ -144,7 +144,8 @@ ACRE_API void acre_manager_destroy(acre_manager *manager);
 //
 // Errors: BUFFER_TOO_BIG, OUT_OF_MEMORY, POOL_CAPACITY_EXCEEDED, BACKEND_ERROR,
 // OUT_OF_HOST_MEMORY. Before OUT_OF_MEMORY is reported, free pages of every pool go back and the
-// request is tried once more; pages given back stay given back. Nothing else changes on an error.
+// request is tried once more; pages given back stay given back. Nothing else changes on an error,
+// and `*handle` is untouched.
 ACRE_API ACRE_CHECKED acre_status acre_manager_reserve(acre_manager *manager, uint64_t size,
                                                        acre_handle **handle, acre_error *error);
 
@@ -183,8 +184,10 @@ ACRE_API ACRE_CHECKED acre_status acre_manager_get_place(acre_manager *manager,
                                                          acre_place *place, acre_error *error);
 
 // What a kernel is given: the requested size, less `offset_start` bytes at the front and
-// `offset_end` at the back. INVALID_ARGUMENT when those are more than the size; NOT_FOUND; errors
-// of the storage. Good while the caller holds the handle or a binding.
+// `offset_end` at the back. A page carved under a dry run gets its device memory here
+// (STORAGE_MAPPING_FAILED with the cause when there is none). INVALID_ARGUMENT when the offsets are
+// more than the size; NOT_FOUND; errors of the storage. Good while the caller holds the handle or a
+// binding.
 ACRE_API ACRE_CHECKED acre_status acre_manager_resolve(acre_manager *manager,
                                                        const acre_handle *handle,
                                                        uint64_t offset_start, uint64_t offset_end,
@@ -214,7 +217,8 @@ ACRE_API void acre_manager_cleanup(acre_manager *manager, acre_cleanup cleanup);
 ACRE_API void acre_manager_set_limits(acre_manager *manager, uint64_t soft_limit,
                                       uint64_t hard_limit);
 
-// Replaces the layout's pools. POOLS_IN_USE with the bytes in use while anything lives in them;
+// Replaces the layout's pools. POOLS_IN_USE with the bytes in use while anything lives in them, or
+// a guard holds a page of theirs;
 // the other errors of acre_manager_create for a layout. On an error the old layout stays in force.
 // On success its free pages went back, the peaks begin anew, and persistent and dedicated memory
 // is untouched.

@@ -32,7 +32,7 @@ static void keep_fresh(acre_slab *slab) {
 }
 
 bool acre_slab_add_chunk(acre_slab *slab) {
-    if (slab->chunk_count >= UINT32_MAX >> 12) {
+    if (slab->chunk_count > INT32_MAX >> 12) { // names keep their highest bit free for marks
         return false;
     }
     if (!acre_host_grow(slab->host, &slab->chunks, sizeof *slab->chunks, slab->chunk_count,

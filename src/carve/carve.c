@@ -117,6 +117,36 @@ acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
     return name == 0 ? (acre_run){NULL, 0} : take_found(carve, name, size, step);
 }
 
+void acre_carve_withhold_page(acre_carve *carve, uint32_t first) {
+    if (carve->recent != 0 && acre_slice_at(carve->slices, carve->recent)->page ==
+                                  acre_slice_at(carve->slices, first)->page) {
+        acre_carve_settle_recent(carve);
+        // The first record of a page is never absorbed, so `first` still names it.
+    }
+    for (uint32_t name = first; name != 0;) {
+        acre_slice *slice = acre_slice_at(carve->slices, name);
+        if (slice->state == ACRE_SLICE_FREE) {
+            acre_free_index_remove(&carve->index, name);
+            slice->state = ACRE_SLICE_WITHHELD;
+        }
+        name = slice->after;
+    }
+}
+
+void acre_carve_restore_page(acre_carve *carve, uint32_t first) {
+    for (uint32_t name = first; name != 0;) {
+        acre_slice *slice = acre_slice_at(carve->slices, name);
+        if (slice->state == ACRE_SLICE_WITHHELD) {
+            while (slice->after != 0 &&
+                   acre_slice_at(carve->slices, slice->after)->state == ACRE_SLICE_WITHHELD) {
+                absorb(carve, name, slice->after);
+            }
+            acre_free_index_add(&carve->index, name);
+        }
+        name = slice->after;
+    }
+}
+
 acre_carve_free acre_carve_get_free(const acre_carve *carve) {
     acre_carve_free result = {carve->index.count, carve->index.bytes,
                               acre_free_index_largest(&carve->index)};

@@ -52,6 +52,17 @@ static inline void acre_carve_give(acre_carve *carve, acre_run run) {
     carve->recent = run.name;
 }
 
+// Takes the free runs of a page out of the index, so that no room of it is found. Live runs of it
+// are given back with acre_carve_withhold from then on.
+void acre_carve_withhold_page(acre_carve *carve, uint32_t first);
+
+static inline void acre_carve_withhold(acre_run run) {
+    run.slice->state = ACRE_SLICE_WITHHELD;
+}
+
+// Merges what was withheld of a page and enters it into the index again.
+void acre_carve_restore_page(acre_carve *carve, uint32_t first);
+
 // What is free, the recent run counted as if it had merged.
 typedef struct acre_carve_free {
     uint64_t runs;

@@ -13,8 +13,9 @@
 
 typedef enum acre_slice_state {
     ACRE_SLICE_LIVE = 0,
-    ACRE_SLICE_FREE = 1,   // in the free index
-    ACRE_SLICE_RECENT = 2, // freed by the latest operation: in no index, not merged
+    ACRE_SLICE_FREE = 1,     // in the free index
+    ACRE_SLICE_RECENT = 2,   // freed by the latest operation: in no index, not merged
+    ACRE_SLICE_WITHHELD = 3, // free on a guarded page: in no index, not merged
 } acre_slice_state;
 
 // 48 bytes. What only a live and only a free run has shares the same place.

@@ -74,13 +74,14 @@ void acre_manager_cleanup(acre_manager *manager, acre_cleanup cleanup) {
 }
 
 static acre_status install(acre_manager *manager, const acre_layout *layout, acre_error *error) {
-    uint64_t live = 0;
+    uint64_t held = 0; // live allocations, and pages that guards hold
     uint64_t in_use = 0;
     for (uint32_t i = 0; i < acre_manager_pool_count(manager); i++) {
-        live += acre_manager_pool(manager, i)->usage.allocations;
-        in_use += acre_manager_pool(manager, i)->usage.in_use;
+        const acre_pool *pool = acre_manager_pool(manager, i);
+        held += pool->usage.allocations + pool->guarded_pages;
+        in_use += pool->usage.in_use;
     }
-    if (live > 0) {
+    if (held > 0) {
         acre_error_refuse(error, ACRE_POOLS_IN_USE, 0);
         error->in_use = in_use;
         return ACRE_POOLS_IN_USE;

@@ -3,17 +3,12 @@
 #include "base/structs.h"
 #include "manager/manager.h"
 
-// What acre_manager_find does, inlined here.
-static inline uint32_t find(const acre_manager *manager, const acre_handle *handle) {
+uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handle) {
     if (handle == NULL || atomic_load_explicit(&handle->counts, memory_order_relaxed) == 0) {
         return 0;
     }
     const acre_handle *record = acre_handle_record(manager->home, handle);
     return record == NULL || record->slice == ACRE_HANDLE_STALE ? 0 : record->slice;
-}
-
-uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handle) {
-    return find(manager, handle);
 }
 
 static acre_status not_found(acre_error *error) {
@@ -40,7 +35,7 @@ static acre_status check_bind(const acre_manager *manager, const acre_handle *re
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "the %s handle is of another manager",
                               is_foreign(manager, reserved) ? "reserved" : "assigned");
     }
-    if (find(manager, reserved) == 0) {
+    if (acre_manager_find(manager, reserved) == 0) {
         return not_found(error);
     }
     // Uninitialised means slice 0 for records and loose handles alike.
@@ -113,7 +108,7 @@ acre_status acre_manager_get_cursor(acre_manager *manager, const acre_handle *ha
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     acre_manager_take_pending(manager);
-    uint32_t slice = find(manager, handle);
+    uint32_t slice = acre_manager_find(manager, handle);
     if (slice == 0) {
         return acre_error_close(error, detail, not_found(detail));
     }
@@ -126,7 +121,7 @@ acre_status acre_manager_get_place(acre_manager *manager, const acre_handle *han
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     acre_manager_take_pending(manager);
-    uint32_t name = find(manager, handle);
+    uint32_t name = acre_manager_find(manager, handle);
     if (name == 0) {
         return acre_error_close(error, detail, not_found(detail));
     }
@@ -145,7 +140,7 @@ acre_status acre_manager_get_place(acre_manager *manager, const acre_handle *han
 
 static acre_status resolve(acre_manager *manager, const acre_handle *handle, uint64_t offset_start,
                            uint64_t offset_end, acre_resource *resource, acre_error *error) {
-    uint32_t name = find(manager, handle);
+    uint32_t name = acre_manager_find(manager, handle);
     if (name == 0) {
         return not_found(error);
     }
@@ -162,9 +157,12 @@ static acre_status resolve(acre_manager *manager, const acre_handle *handle, uin
     size -= offset_start + offset_end;
     acre_resource own = ACRE_RESOURCE_INIT;
     if (size != 0) {
-        acre_status status =
-            acre_storage_resource(heap->storage, acre_page_at(heap, slice->page)->id,
-                                  slice->offset + offset_start, size, &own, error);
+        acre_page *page = acre_page_at(heap, slice->page);
+        acre_status status = page->mapped ? ACRE_OK : acre_pool_map_page(page->pool, page, error);
+        if (status == ACRE_OK) {
+            status = acre_storage_resource(heap->storage, page->id, slice->offset + offset_start,
+                                           size, &own, error);
+        }
         if (status != ACRE_OK) {
             return status;
         }

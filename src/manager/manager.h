@@ -7,6 +7,7 @@
 //   lookup.c    from a handle to its allocation: bind, cursor, place, resolve
 //   taint.c     which bytes of which allocation a failure claims
 //   modes.c     windows
+//   guard.c     holding pages as they are
 //   cleanup.c   giving pages back; replacing the layout
 //   report.c, report_text.c, check.c   looking at it
 #ifndef ACRE_MANAGER_MANAGER_H
@@ -117,6 +118,17 @@ void acre_layout_unbuild(acre_manager *manager, acre_pool_set *set);
 // Puts pools in force.
 void acre_layout_adopt(acre_manager *manager, const acre_pool_set *set);
 
+// ---- guard.c -------------------------------------------------------------------------------
+
+// A guard on a page ended; 0 = it was on an allocation without a page.
+void acre_manager_unguard(acre_manager *manager, uint32_t page);
+
+// ---- lookup.c ------------------------------------------------------------------------------
+
+// => the name of the live slice behind a handle; 0 = NOT_FOUND. A handle that is uninitialised,
+// stale, freed or another manager's has none, whatever its room holds now.
+uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handle);
+
 // ---- release.c -----------------------------------------------------------------------------
 
 // Frees what other threads let go, in the order they did.
@@ -127,12 +139,6 @@ static inline void acre_manager_take_pending(acre_manager *manager) {
         acre_manager_take_in(manager);
     }
 }
-
-// ---- lookup.c ------------------------------------------------------------------------------
-
-// => the name of the live slice behind a handle; 0 = NOT_FOUND. A handle that is uninitialised,
-// stale, freed or another manager's has none, whatever its room holds now.
-uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handle);
 
 // ---- taint.c -------------------------------------------------------------------------------
 

@@ -42,7 +42,11 @@ static inline void free_slice(acre_manager *manager, uint32_t name) {
 static inline void free_handle(acre_manager *manager, uint32_t name, acre_handle *handle) {
     uint32_t slice = handle->slice;
     handle->slice = 0;
-    if (acre_likely(slice != 0 && slice != ACRE_HANDLE_STALE)) {
+    if (acre_unlikely((slice & ACRE_HANDLE_GUARD) != 0)) { // a stale handle has the bit, too
+        if (slice != ACRE_HANDLE_STALE) {
+            acre_manager_unguard(manager, slice & ~ACRE_HANDLE_GUARD);
+        }
+    } else if (acre_likely(slice != 0)) {
         free_slice(manager, slice);
     }
     acre_slab_give(&manager->home->handles, name);

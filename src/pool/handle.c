@@ -1,5 +1,7 @@
 #include "pool/handle.h"
 
+#include <acre/guard.h>
+
 #include "base/error.h"
 
 #include <assert.h>
@@ -131,6 +133,15 @@ void acre_handle_release(acre_handle *handle) {
 
 bool acre_handle_can_mut(const acre_handle *handle) {
     return (uint32_t)atomic_load_explicit(&handle->counts, memory_order_acquire) == 1;
+}
+
+// A guard is a record that names a page instead of a slice.
+acre_guard *acre_guard_retain(acre_guard *guard) {
+    return (acre_guard *)acre_handle_retain((acre_handle *)guard);
+}
+
+void acre_guard_release(acre_guard *guard) {
+    acre_handle_release((acre_handle *)guard);
 }
 
 // A binding is the handle seen through its second count.

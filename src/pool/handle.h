@@ -16,11 +16,12 @@
 #include "base/slab.h"
 
 #define ACRE_HANDLE_STALE UINT32_MAX
+#define ACRE_HANDLE_GUARD (UINT32_C(1) << 31) // in `slice`: a guard on the page in the other bits
 
 struct acre_handle {
     _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it; while it is
                              // pending, the name of the record pushed before
-    uint32_t slice;          // 0 = none yet; ACRE_HANDLE_STALE = given away by a bind
+    uint32_t slice;          // 0 = none yet; one of the two above; else the live slice
     uint32_t link;           // with an allocation its tag; else the next unused or taken record
 };
 

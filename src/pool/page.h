@@ -20,8 +20,10 @@ typedef struct acre_page {
     uint64_t busy_at;    // the pool's checks when it was last taken from idle
     uint32_t first;      // the slice at offset 0
     uint32_t live;       // live slices
+    uint32_t guards;     // while > 0 the page stays as it is and its free room is not handed out
     uint32_t next, prev; // held
     uint32_t idle_next, idle_prev;
+    bool mapped; // has device memory; else it was carved under a dry run and not resolved since
     bool listed_idle;
     bool in_order; // exact.c: in the order of pages to reclaim
 } acre_page;
