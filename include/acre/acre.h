@@ -6,6 +6,7 @@
 #include <acre/config.h>
 #include <acre/dry_run.h>
 #include <acre/event.h>
+#include <acre/failure.h>
 #include <acre/guard.h>
 #include <acre/handle.h>
 #include <acre/host.h>

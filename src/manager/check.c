@@ -142,7 +142,8 @@ static acre_status check(acre_manager *manager, acre_error *error) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT,
                               "records are held that no pool knows, or the reverse");
     }
-    return ACRE_OK;
+    const char *wrong = acre_manager_check_claims(manager);
+    return wrong == NULL ? ACRE_OK : acre_error_set(error, ACRE_INVALID_ARGUMENT, "%s", wrong);
 }
 
 acre_status acre_manager_check(acre_manager *manager, acre_error *error) {

@@ -96,6 +96,9 @@ acre_status acre_manager_bind(acre_manager *manager, acre_handle *reserved, acre
     acre_slice *record = acre_heap_slice(&manager->heap, slice);
     record->handle = acre_handle_name(to);
     record->live.cursor = cursor;
+    if (acre_unlikely(manager->tainted.count != 0)) {
+        acre_manager_clear_claims(manager, slice);
+    }
     return ACRE_OK;
 }
 

@@ -20,6 +20,9 @@ static inline void free_slice(acre_manager *manager, uint32_t name) {
     if (acre_unlikely(manager->told)) {
         tell_free(manager, name, size);
     }
+    if (acre_unlikely(manager->tainted.count != 0)) {
+        acre_manager_clear_claims(manager, name);
+    }
     acre_pool *pool;
     if (acre_likely(size != 0)) {
         acre_page *page = acre_page_at(heap, slice->page);
