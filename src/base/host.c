@@ -61,10 +61,14 @@ void *acre_host_alloc_zeroed(acre_host *host, size_t size, size_t alignment) {
 
 void acre_host_free(acre_host *host, void *memory, size_t size, size_t alignment) {
     if (memory != NULL) {
-        size = whole(size, alignment);
-        host->bytes -= size;
-        host->hooks.free(host->hooks.context, memory, size, alignment);
+        host->bytes -= whole(size, alignment);
+        acre_host_free_uncounted(&host->hooks, memory, size, alignment);
     }
+}
+
+void acre_host_free_uncounted(const acre_host_hooks *hooks, void *memory, size_t size,
+                              size_t alignment) {
+    hooks->free(hooks->context, memory, whole(size, alignment), alignment);
 }
 
 bool acre_host_grow(acre_host *host, void *array_pointer, size_t element_size, uint32_t used,

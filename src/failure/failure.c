@@ -116,8 +116,8 @@ void acre_failure_release(acre_failure *failure) {
             }
         }
         acre_host_hooks hooks = gone->hooks;
-        hooks.free(hooks.context, gone, record_size(gone->message_length, gone->cause_count),
-                   _Alignof(acre_failure));
+        acre_host_free_uncounted(&hooks, gone, record_size(gone->message_length, gone->cause_count),
+                                 _Alignof(acre_failure));
     }
 }
 

@@ -121,8 +121,8 @@ static void drop(acre_handle *handle, uint64_t count) {
     }
     loose_handle *loose = loose_of(handle);
     acre_handle *proxy = loose->proxy;
-    acre_host host = {loose->hooks, sizeof *loose};
-    acre_host_free(&host, loose, sizeof *loose, 16);
+    acre_host_hooks hooks = loose->hooks;
+    acre_host_free_uncounted(&hooks, loose, sizeof *loose, 16);
     if (proxy != NULL) {
         drop(proxy, ACRE_OWNER); // a record, so this does not come here again
     }
