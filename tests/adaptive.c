@@ -285,7 +285,8 @@ static void a_measured_adaptive_layout_caps_its_metadata_pool(void **state) {
     acre_handle *h[] = {take(r.manager, 4096), take(r.manager, 4 * MIB)};
     acre_pool_options pools[3];
     size_t count = 0;
-    assert_ok(acre_manager_measured_pools(r.manager, pools, 3, &count, NULL));
+    assert_ok(
+        acre_manager_measured_pools(r.manager, pools, sizeof(acre_pool_options), 3, &count, NULL));
     assert_int_equal(count, 3);
     assert_int_equal(pools[METADATA].max_pool_size, 8 * MIB);
     assert_int_equal(pools[ARENA].max_pool_size, ACRE_UNSET);

@@ -169,7 +169,8 @@ static void a_plan_measured_dry_fits_the_run_that_follows(void **state) {
             assert_int_equal(stats_of(r.storage).bytes_peak, 0);
             acre_pool_options pools[1];
             size_t count = 0;
-            assert_ok(acre_manager_measured_pools(r.manager, pools, 1, &count, NULL));
+            assert_ok(acre_manager_measured_pools(r.manager, pools, sizeof(acre_pool_options), 1,
+                                                  &count, NULL));
             acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXPLICIT);
             layout.pools = pools;
             layout.pool_count = count;

@@ -7,7 +7,8 @@
 // Caps the layout in force at what it measured and installs that.
 static size_t install_measured(acre_manager *manager, acre_pool_options *pools) {
     size_t count = 0;
-    assert_ok(acre_manager_measured_pools(manager, pools, MOST, &count, NULL));
+    assert_ok(
+        acre_manager_measured_pools(manager, pools, sizeof(acre_pool_options), MOST, &count, NULL));
     assert_int_equal(count, report_of(manager).pool_count);
     acre_manager_cleanup(manager, ACRE_CLEANUP_EXPLICIT);
     acre_layout layout = explicit_layout(pools, count);
@@ -133,9 +134,11 @@ static void too_little_room_for_the_pools_is_an_error(void **state) {
     size_t count = 0;
     acre_error error = ACRE_ERROR_INIT;
     assert_status(ACRE_INVALID_ARGUMENT,
-                  acre_manager_measured_pools(r.manager, pools, 3, &count, &error));
+                  acre_manager_measured_pools(r.manager, pools, sizeof(acre_pool_options), 3,
+                                              &count, &error));
     assert_int_equal(count, 4);
-    assert_ok(acre_manager_measured_pools(r.manager, pools, 4, &count, NULL));
+    assert_ok(
+        acre_manager_measured_pools(r.manager, pools, sizeof(acre_pool_options), 4, &count, NULL));
     assert_int_equal(pools[0].kind, ACRE_POOL_EXCLUSIVE);
     assert_int_equal(pools[1].page_size, 8 * MIB);
     assert_int_equal(pools[1].max_slice_size, 2 * MIB);

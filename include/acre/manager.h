@@ -120,7 +120,8 @@ typedef struct acre_place {
 #define ACRE_PLACE_INIT ((acre_place){.struct_size = sizeof(acre_place)})
 #endif
 
-// A resource that keeps its allocation alive and in place until it is released.
+// A resource that keeps its allocation alive and in place until it is released. Its size is fixed:
+// an acre_resource has room for what back ends may need.
 typedef struct acre_managed_resource {
     acre_resource resource;
     acre_binding *binding;
@@ -199,7 +200,7 @@ ACRE_API ACRE_CHECKED acre_status acre_manager_resolve_managed(
     acre_manager *manager, acre_handle *handle, uint64_t offset_start, uint64_t offset_end,
     acre_managed_resource *resource, acre_error *error);
 
-// Ends the use and clears the struct. Any thread.
+// Ends the use and clears the struct. NULL is allowed. Any thread.
 ACRE_API void acre_managed_resource_release(acre_managed_resource *resource);
 
 // Persistent and dedicated open a window, auto closes the innermost (none open: nothing happens);
@@ -228,13 +229,15 @@ ACRE_API ACRE_CHECKED acre_status acre_manager_install_layout(acre_manager *mana
                                                               acre_error *error);
 
 // The pools of the layout in force, each capped at the peak of page bytes measured so far (direct
-// pools have no cap and stay as they are). Writes at most `capacity` of them and sets `*count` to
-// how many there are. Installing them and repeating the requests reaches the same peaks, because
-// placement depends on the requests alone. INVALID_ARGUMENT when `capacity` is too small.
+// and adaptive pools have no cap and stay as they are). `pool_size` is the size of one element of
+// `pools`, which need not be initialised; at most `capacity` are written. `*count` is set to how
+// many there are. Installing them and repeating the requests reaches the same peaks, because
+// placement depends on the requests alone. INVALID_ARGUMENT when `capacity` is too small; then
+// nothing is written.
 ACRE_API ACRE_CHECKED acre_status acre_manager_measured_pools(acre_manager *manager,
                                                               acre_pool_options *pools,
-                                                              size_t capacity, size_t *count,
-                                                              acre_error *error);
+                                                              size_t pool_size, size_t capacity,
+                                                              size_t *count, acre_error *error);
 
 ACRE_END_DECLS
 

@@ -126,9 +126,10 @@ ACRE_API size_t acre_manager_report_write(acre_manager *manager, acre_report_for
                                           char *buffer, size_t capacity);
 
 // The `capacity` largest live allocations, largest first, ties by tag and pool; returns how many
-// were written. Those of zero bytes are left out. Cost: one pass over all live allocations.
+// were written. Those of zero bytes are left out. `info_size` is the size of one element. Cost: one
+// pass over all live allocations, each compared with the `capacity` largest so far.
 ACRE_API size_t acre_manager_largest(acre_manager *manager, acre_allocation_info *largest,
-                                     size_t capacity);
+                                     size_t info_size, size_t capacity);
 
 // Calls `visit` for every run of every page: pools in routing order, then persistent, dedicated;
 // within a page by offset. `visit` must not call the manager.

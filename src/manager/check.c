@@ -104,7 +104,8 @@ static const char *check_pool(const acre_manager *manager, const acre_pool *pool
         }
     }
     *records += sum.records + pool->zero_sized;
-    if (sum.live + pool->zero_sized != pool->usage.allocations ||
+    if (pool->zero_sized > pool->usage.allocations ||
+        sum.live + pool->zero_sized != pool->usage.allocations ||
         sum.in_use != pool->usage.in_use || sum.padding != pool->usage.padding ||
         sum.reserved != pool->usage.reserved) {
         return "a usage counter differs from what it counts";

@@ -210,6 +210,9 @@ acre_status acre_manager_resolve_managed(acre_manager *manager, acre_handle *han
 }
 
 void acre_managed_resource_release(acre_managed_resource *resource) {
+    if (resource == NULL) {
+        return;
+    }
     acre_binding_release(resource->binding);
     resource->binding = NULL;
     resource->resource = ACRE_RESOURCE_INIT;

@@ -8,7 +8,8 @@
 //   taint.c     which bytes of which allocation a failure claims
 //   modes.c     windows
 //   guard.c     holding pages as they are
-//   cleanup.c   giving pages back; replacing the layout
+//   cleanup.c   giving pages back
+//   install.c   replacing the layout
 //   report.c, report_text.c, check.c   looking at it
 #ifndef ACRE_MANAGER_MANAGER_H
 #define ACRE_MANAGER_MANAGER_H

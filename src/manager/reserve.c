@@ -99,7 +99,8 @@ static acre_status grow(acre_manager *manager, acre_pool *pool, const request *w
                         const acre_need *need, acre_run *run, acre_error *error) {
     acre_heap *heap = &manager->heap;
     bool may_return = wanted->update == ACRE_PAGES_ALLOW;
-    if (may_return &&
+    bool can_grow = pool->arena != NULL || !acre_pool_is_full_for(pool, need);
+    if (may_return && can_grow &&
         acre_add_saturating(heap->reserved, pool->ops->growth(pool, need)) > manager->soft_limit) {
         acre_manager_give_back(manager);
     }

@@ -278,11 +278,11 @@ static const acre_pool_ops *ops_of(acre_pool_kind kind) {
     }
 }
 
-// => the name of an option that was set but means nothing to the pool's kind; NULL = none.
-static const char *foreign_option(const acre_pool_options *options) {
+const char *acre_pool_foreign_option(const acre_pool_options *options) {
     bool sliced = options->kind == ACRE_POOL_SLICED;
     bool exclusive = options->kind == ACRE_POOL_EXCLUSIVE;
-    if (!sliced && options->page_size != ACRE_UNSET) {
+    bool adaptive = options->kind == ACRE_POOL_ADAPTIVE;
+    if (!sliced && !adaptive && options->page_size != ACRE_UNSET) {
         return "page_size";
     }
     if (!sliced && options->max_slice_size != ACRE_UNSET) {
@@ -347,7 +347,7 @@ acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
     pool->near_low = 1; // none
     pool->page_size = ACRE_UNSET;
     pool->next_check = ACRE_UNSET;
-    const char *foreign = foreign_option(options);
+    const char *foreign = acre_pool_foreign_option(options);
     if (foreign != NULL) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "pool %u: its kind has no %s",
                               (unsigned)index, foreign);

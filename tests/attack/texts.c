@@ -279,19 +279,21 @@ static void a_list_of_the_largest_takes_any_capacity(void **state) {
     bench at = make(NULL);
     acre_handle *handles[3] = {NULL, NULL, NULL};
     acre_allocation_info infos[4];
-    assert_int_equal(0, acre_manager_largest(at.manager, NULL, 0));
+    assert_int_equal(0, acre_manager_largest(at.manager, NULL, sizeof(acre_allocation_info), 0));
     for (uint64_t i = 0; i < 3; i++) {
         assert_int_equal(ACRE_OK, acre_manager_reserve(at.manager, 10 + i, &handles[i], NULL));
     }
-    assert_int_equal(0, acre_manager_largest(at.manager, NULL, 0));
+    assert_int_equal(0, acre_manager_largest(at.manager, NULL, sizeof(acre_allocation_info), 0));
     for (size_t capacity = 1; capacity < 5; capacity++) {
-        assert_int_equal(capacity < 3 ? capacity : 3,
-                         acre_manager_largest(at.manager, infos, capacity));
+        assert_int_equal(
+            capacity < 3 ? capacity : 3,
+            acre_manager_largest(at.manager, infos, sizeof(acre_allocation_info), capacity));
         assert_int_equal(12, infos[0].size);
     }
     size_t count = 0;
-    assert_int_equal(ACRE_INVALID_ARGUMENT,
-                     acre_manager_measured_pools(at.manager, NULL, 0, &count, NULL));
+    assert_int_equal(
+        ACRE_INVALID_ARGUMENT,
+        acre_manager_measured_pools(at.manager, NULL, sizeof(acre_pool_options), 0, &count, NULL));
     assert_true(count > 0);
     for (size_t i = 0; i < 3; i++) {
         acre_manager_release(at.manager, handles[i]);

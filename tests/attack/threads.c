@@ -69,7 +69,8 @@ static void tags_and_books_stay_right_while_other_threads_let_go(void **state) {
             acre_reservation reservation = ACRE_RESERVATION_INIT(100);
             reservation.tag = 123456789;
             acre_manager_visit_slices(at.manager, see_tag, &wrong);
-            size_t count = acre_manager_largest(at.manager, largest, 3);
+            size_t count =
+                acre_manager_largest(at.manager, largest, sizeof(acre_allocation_info), 3);
             for (size_t l = 0; l < count; l++) {
                 wrong += largest[l].tag != 123456789;
             }

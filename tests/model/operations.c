@@ -269,8 +269,8 @@ static void install(model_world *world) {
     }
     if (measured) {
         size_t made = 0;
-        acre_status status =
-            acre_manager_measured_pools(world->manager, pools, MODEL_LAYOUT_POOLS, &made, NULL);
+        acre_status status = acre_manager_measured_pools(
+            world->manager, pools, sizeof(acre_pool_options), MODEL_LAYOUT_POOLS, &made, NULL);
         WORLD_REQUIRE(world, status == ACRE_OK && made == world->ref.pool_count,
                       "no measured pools");
         count = (uint32_t)made;

@@ -124,8 +124,8 @@ uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32
 // The pools of a preset, as the library made them: its numbers are another test's matter.
 static uint32_t read_pools(model_world *world, acre_pool_options *pools) {
     size_t count = 0;
-    acre_status status =
-        acre_manager_measured_pools(world->manager, pools, MODEL_LAYOUT_POOLS, &count, NULL);
+    acre_status status = acre_manager_measured_pools(
+        world->manager, pools, sizeof(acre_pool_options), MODEL_LAYOUT_POOLS, &count, NULL);
     WORLD_REQUIRE(world, status == ACRE_OK, "the preset has too many pools");
     for (size_t i = 0; i < count; i++) {
         pools[i].max_pool_size = ACRE_UNSET;
