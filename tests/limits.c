@@ -290,8 +290,24 @@ static void what_the_callback_releases_by_handle_serves_the_second_try(void **st
     }
 }
 
+static void what_a_cap_refuses_gives_nothing_back_for_the_soft_limit(void **state) {
+    (void)state;
+    acre_pool_options pools[] = {sliced_pool(MIB, ACRE_UNSET, 2 * MIB), exclusive_pool(64 * MIB)};
+    pools[1].max_pool_size = 8 * MIB;
+    rig r = rig_pools(pools, 2);
+    acre_handle *a = take(r.manager, 3 * MIB);
+    acre_handle *b = take(r.manager, 5 * MIB);
+    acre_manager_release(r.manager, a);
+    acre_manager_set_limits(r.manager, MIB, 0);
+    (void)refuse(r.manager, 20 * MIB, ACRE_POOL_CAPACITY_EXCEEDED);
+    assert_int_equal(report_of(r.manager).pages, 2);
+    acre_manager_release(r.manager, b);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_cap_refuses_gives_nothing_back_for_the_soft_limit),
         cmocka_unit_test(above_the_soft_limit_free_pages_go_back_first),
         cmocka_unit_test(reaching_the_soft_limit_is_not_passing_it),
         cmocka_unit_test(without_a_soft_limit_free_pages_stay),

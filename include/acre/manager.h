@@ -143,15 +143,16 @@ ACRE_API void acre_manager_destroy(acre_manager *manager);
 
 // Reserves `size` bytes, allowing page updates. The caller owns the handle.
 //
-// Errors: BUFFER_TOO_BIG, OUT_OF_MEMORY, POOL_CAPACITY_EXCEEDED, BACKEND_ERROR,
-// OUT_OF_HOST_MEMORY. Before OUT_OF_MEMORY is reported, free pages of every pool go back and the
-// request is tried once more; pages given back stay given back. Nothing else changes on an error,
-// and `*handle` is untouched.
+// Errors: BUFFER_TOO_BIG, OUT_OF_MEMORY, POOL_CAPACITY_EXCEEDED, PAGE_SIZES_EXHAUSTED (adaptive),
+// BACKEND_ERROR, OUT_OF_HOST_MEMORY. Before OUT_OF_MEMORY is reported, free pages of every pool go
+// back and the request is tried once more; pages given back stay given back. Nothing else changes
+// on an error, and `*handle` is untouched.
 ACRE_API ACRE_CHECKED acre_status acre_manager_reserve(acre_manager *manager, uint64_t size,
                                                        acre_handle **handle, acre_error *error);
 
 // The same with all parameters. Also UNSUPPORTED when the alignment exceeds the storage's page
-// alignment, and PAGE_UPDATE_FORBIDDEN, whatever the reason, when pages may not be added.
+// alignment or the struct has fields of a later version, INVALID_ARGUMENT for a page update that is
+// none, and PAGE_UPDATE_FORBIDDEN, whatever the reason, when pages may not be added.
 ACRE_API ACRE_CHECKED acre_status acre_manager_reserve_with(acre_manager *manager,
                                                             const acre_reservation *reservation,
                                                             acre_handle **handle,
@@ -219,11 +220,10 @@ ACRE_API void acre_manager_cleanup(acre_manager *manager, acre_cleanup cleanup);
 ACRE_API void acre_manager_set_limits(acre_manager *manager, uint64_t soft_limit,
                                       uint64_t hard_limit);
 
-// Replaces the layout's pools. POOLS_IN_USE with the bytes in use while anything lives in them, or
-// a guard holds a page of theirs;
-// the other errors of acre_manager_create for a layout. On an error the old layout stays in force.
-// On success its free pages went back, the peaks begin anew, and persistent and dedicated memory
-// is untouched.
+// Replaces the layout's pools. POOLS_IN_USE with the bytes in use while anything lives in them or a
+// guard holds a page of theirs; the other errors of acre_manager_create for a layout. On an error
+// the old layout stays in force. On success its free pages went back, the peaks begin anew, and
+// persistent and dedicated memory is untouched.
 ACRE_API ACRE_CHECKED acre_status acre_manager_install_layout(acre_manager *manager,
                                                               const acre_layout *layout,
                                                               acre_error *error);

@@ -1,10 +1,11 @@
 // Carve: hands out offsets of [0, n) of any number of pages, and takes them back. It knows no
 // device: a page is a number and a size.
 //
-// A run given back stays whole until the next operation (`recent`), so that asking for the same
-// size at once returns the same place: programs free a buffer and ask for its successor all the
-// time, and a best fit elsewhere would let their memory creep. Then it merges with its free
-// neighbours. After that: the smallest run that fits, cut at its front.
+// A run given back stays whole until the next one is given back or another size is taken
+// (`recent`), so that asking for the same size at once returns the same place: programs free a
+// buffer and ask for its successor all the time, and a best fit elsewhere would let their memory
+// creep. Then it merges with its free neighbours. After that: the smallest run that fits, cut at
+// its front.
 //
 //   take, recent fits exactly      2 records touched
 //   take otherwise                 the trie of one class, one cut
@@ -21,7 +22,7 @@
 typedef struct acre_carve {
     acre_slab *slices;
     acre_free_index index;
-    uint32_t recent; // freed by the latest operation; 0 = none
+    uint32_t recent; // freed last, not merged yet; 0 = none
     uint64_t unit;   // all offsets and sizes are multiples of it
 } acre_carve;
 

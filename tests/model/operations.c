@@ -240,7 +240,7 @@ static void reserve(model_world *world) {
         compare_refusal(world, &request, &outcome, &error);
     }
     world->reserves_foretold += status == ACRE_OK;
-    world->refusals_foretold += status != ACRE_OK && status != ACRE_UNSUPPORTED;
+    world->refusals_foretold += status != ACRE_OK;
     world->reservations++;
 }
 
