@@ -285,9 +285,12 @@ static void a_measured_adaptive_layout_caps_its_metadata_pool(void **state) {
     acre_handle *h[] = {take(r.manager, 4096), take(r.manager, 4 * MIB)};
     acre_pool_options pools[3];
     size_t count = 0;
-    assert_ok(acre_manager_measured_pools(r.manager, pools, 3, &count, NULL));
+    assert_ok(
+        acre_manager_measured_pools(r.manager, pools, sizeof(acre_pool_options), 3, &count, NULL));
     assert_int_equal(count, 3);
     assert_int_equal(pools[METADATA].max_pool_size, 8 * MIB);
+    assert_int_equal(pools[ARENA].kind, ACRE_POOL_ADAPTIVE); // as asked for, not as grown
+    assert_int_equal(pools[ARENA].page_size, 2 * MIB);
     assert_int_equal(pools[ARENA].max_pool_size, ACRE_UNSET);
     drop_all(r.manager, h, 2);
     acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXPLICIT);
@@ -297,7 +300,52 @@ static void a_measured_adaptive_layout_caps_its_metadata_pool(void **state) {
     h[0] = take(r.manager, 4096);
     h[1] = take(r.manager, 4 * MIB);
     assert_usage(r.manager, 2, 13 * MIB);
+    acre_manager_release(r.manager, take(r.manager, 10 * MIB)); // it still accepts what it did
     drop_all(r.manager, h, 2);
+    rig_close(&r);
+}
+
+// An arena may stand first in a list; what has no page moves on with it when it grows.
+static void zero_sized_allocations_follow_an_arena_that_grows(void **state) {
+    (void)state;
+    acre_pool_options pool = ACRE_ADAPTIVE_POOL(2 * MIB);
+    acre_layout next = ACRE_LAYOUT_INIT(ACRE_LAYOUT_SUB_SLICES);
+    rig r = rig_pools(&pool, 1);
+    acre_handle *nothing = take(r.manager, 0);
+    acre_handle *small = take(r.manager, MIB);
+    acre_handle *large = take(r.manager, 10 * MIB);
+    check(r.manager);
+    assert_int_equal(place_of(r.manager, nothing).pool_index, 0);
+    acre_manager_release(r.manager, small);
+    acre_manager_release(r.manager, large);
+    acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+    assert_int_equal(usage_of(r.manager).allocations, 1);
+    assert_status(ACRE_POOLS_IN_USE, acre_manager_install_layout(r.manager, &next, NULL));
+    acre_manager_release(r.manager, nothing);
+    assert_int_equal(usage_of(r.manager).allocations, 0);
+    assert_ok(acre_manager_install_layout(r.manager, &next, NULL));
+    rig_close(&r);
+}
+
+static void an_arena_refuses_options_it_does_not_have(void **state) {
+    (void)state;
+    rig r = adaptive(128 * MIB, 32);
+    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXPLICIT);
+    for (int which = 0; which < 5; which++) {
+        acre_pool_options pool = ACRE_ADAPTIVE_POOL(2 * MIB);
+        pool.max_pool_size = which == 0 ? 2 * MIB : ACRE_UNSET;
+        pool.strict = which == 1;
+        pool.dealloc_period = which == 2 ? 10 : ACRE_UNSET;
+        pool.reclaim_at = which == 3 ? MIB : ACRE_UNSET;
+        pool.max_slice_size = which == 4 ? MIB : ACRE_UNSET;
+        layout.pools = &pool;
+        layout.pool_count = 1;
+        assert_status(ACRE_INVALID_ARGUMENT, acre_manager_install_layout(r.manager, &layout, NULL));
+    }
+    acre_pool_options plain = ACRE_ADAPTIVE_POOL(ACRE_UNSET);
+    layout.pools = &plain;
+    assert_ok(acre_manager_install_layout(r.manager, &layout, NULL));
+    assert_int_equal(pool_of(r.manager, 0).page_size, 2 * MIB);
     rig_close(&r);
 }
 
@@ -382,6 +430,8 @@ int main(void) {
         cmocka_unit_test(an_arena_is_replaced_only_when_its_outdated_pages_are_empty_too),
         cmocka_unit_test(a_list_has_at_most_one_arena),
         cmocka_unit_test(a_measured_adaptive_layout_caps_its_metadata_pool),
+        cmocka_unit_test(zero_sized_allocations_follow_an_arena_that_grows),
+        cmocka_unit_test(an_arena_refuses_options_it_does_not_have),
         cmocka_unit_test(a_large_request_returns_after_blocks_were_carved_from_its_page),
         cmocka_unit_test(a_workload_that_doubles_its_buffers_holds_only_the_new_pages),
         cmocka_unit_test(scratch_that_grows_every_step_leaves_no_pages_behind),

@@ -225,7 +225,8 @@ static void the_tag_of_the_reservation_passes_on_as_well(void **state) {
         assert_ok(acre_manager_reserve_with(r.manager, &reservation, &h[0], NULL));
         assert_ok(acre_manager_bind(r.manager, h[0], h[1], 1, NULL));
         acre_allocation_info info;
-        assert_int_equal(acre_manager_largest(r.manager, &info, 1), 1);
+        assert_int_equal(acre_manager_largest(r.manager, &info, sizeof(acre_allocation_info), 1),
+                         1);
         assert_int_equal(info.tag, 21);
         drop_all(r.manager, h, 2);
     }

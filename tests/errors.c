@@ -227,8 +227,29 @@ static void the_text_holds_the_detail(void **state) {
     assert_says(&error, acre_status_advice(ACRE_INVALID_ARGUMENT));
 }
 
+// The numbers of a capped pool are named as its own when the spill then runs the device out of
+// memory.
+static void the_text_of_a_failed_spill_does_not_call_one_pools_bytes_live(void **state) {
+    (void)state;
+    acre_pool_options pools[] = {sliced_pool(MIB, ACRE_UNSET, MIB),
+                                 sliced_pool(64 * MIB, ACRE_UNSET, ACRE_UNSET)};
+    rig r = rig_pools_on(limited_device(70 * MIB, 0), 64 * MIB, 32, pools, 2);
+    acre_handle *h[] = {take(r.manager, MIB), take(r.manager, 50 * MIB),
+                        take(r.manager, 13 * MIB + MIB / 2)};
+    acre_error error = refuse(r.manager, MIB, ACRE_POOL_CAPACITY_EXCEEDED);
+    assert_int_equal(error.cause, ACRE_OUT_OF_MEMORY);
+    char text[600];
+    acre_error_format(&error, text, sizeof text);
+    assert_non_null(strstr(text, "in use there 1 MiB"));
+    assert_non_null(strstr(text, "reserved 65 MiB"));
+    assert_null(strstr(text, "live"));
+    drop_all(r.manager, h, 3);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_text_of_a_failed_spill_does_not_call_one_pools_bytes_live),
         cmocka_unit_test(every_status_has_a_fixed_number_a_name_a_text_and_advice),
         cmocka_unit_test(a_number_outside_the_list_is_unknown),
         cmocka_unit_test(every_error_text_ends_with_what_to_do_next),

@@ -151,8 +151,21 @@ static void a_release_on_the_managers_thread_frees_before_it_returns(void **stat
     rig_close(&r);
 }
 
+static void every_refusal_is_told_also_of_what_was_never_asked_of_a_pool(void **state) {
+    (void)state;
+    tape t = {.count = 0};
+    rig r = taped_rig(&t, ACRE_EVENT_REFUSE, simulated_device());
+    (void)refuse_with(r.manager, 100, UINT64_C(1) << 40, ACRE_PAGES_ALLOW, ACRE_UNSUPPORTED);
+    assert_event(&t, 0, ACRE_EVENT_REFUSE, 100);
+    (void)refuse_with(r.manager, 200, 0, (acre_page_update)7, ACRE_INVALID_ARGUMENT);
+    assert_event(&t, 1, ACRE_EVENT_REFUSE, 200);
+    assert_int_equal(t.count, 2);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_refusal_is_told_also_of_what_was_never_asked_of_a_pool),
         cmocka_unit_test(every_step_is_told_in_order),
         cmocka_unit_test(refusals_are_told_with_tag_and_stream),
         cmocka_unit_test(every_error_of_a_reservation_is_a_refusal),

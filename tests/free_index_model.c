@@ -316,8 +316,8 @@ static void take(carve_case *at) {
                 again ? made.page == at->last.page && made.offset == at->last.offset
                       : gap == best || step != at->unit);
         insert(at, made);
+        at->freed = false; // a request that nothing holds changes nothing
     }
-    at->freed = false;
 }
 
 static void give(carve_case *at) {

@@ -48,6 +48,7 @@ typedef struct run {
     acre_storage *storage;
     acre_manager *manager;
     uint64_t pages_added, pages_returned;
+    uint64_t asked, told; // reservations, and those that the listener heard of
     acre_handle *handles[STEPS];
     acre_handle *bulk[BULK];
     uint32_t bulk_count;
@@ -96,6 +97,7 @@ static void listen(void *context, const acre_event *event) {
     run *at = context;
     at->pages_added += event->kind == ACRE_EVENT_PAGE_ADD;
     at->pages_returned += event->kind == ACRE_EVENT_PAGE_RETURN;
+    at->told += event->kind == ACRE_EVENT_RESERVE || event->kind == ACRE_EVENT_REFUSE;
 }
 
 // ---- what must not change ------------------------------------------------------------------
@@ -169,7 +171,6 @@ static acre_status create_manager(run *at, acre_error *error) {
     options.alignment = DICE_PICK(&at->dice, 1, 10, 32, 256);
     options.event = listen;
     options.event_context = at;
-    options.event_mask = ACRE_EVENT_PAGE_ADD | ACRE_EVENT_PAGE_RETURN;
     return acre_manager_create(at->storage, &options, &at->manager, error);
 }
 
@@ -180,12 +181,14 @@ static acre_status reserve(run *at, acre_error *error) {
             : 1 + dice_below(&at->dice, UINT64_C(1) << dice_below(&at->dice, 20)));
     reservation.page_update = dice_chance(&at->dice, 70) ? ACRE_PAGES_ALLOW : ACRE_PAGES_ADD_ONLY;
     reservation.alignment = DICE_PICK(&at->dice, 0, 0, 0, 64, 3);
+    at->asked++;
     return acre_manager_reserve_with(at->manager, &reservation, &at->handles[at->step], error);
 }
 
 // Many small ones, so that the records of a block run out.
 static acre_status reserve_bulk(run *at, acre_error *error) {
     while (at->bulk_count < BULK) {
+        at->asked++;
         acre_status status = acre_manager_reserve(at->manager, 8, &at->bulk[at->bulk_count], error);
         if (status != ACRE_OK) {
             return status;
@@ -298,6 +301,7 @@ static void do_step(run *at, result *results) {
             REQUIRE(at, !out_of_host_memory(status, &error));
         }
     }
+    REQUIRE(at, at->told == at->asked);
     note(at, status, results);
 }
 

@@ -130,17 +130,17 @@ static void limits_can_be_changed_and_taken_away(void **state) {
 
 // ---- the callback --------------------------------------------------------------------------
 
-typedef struct helper {
+typedef struct rescue {
     acre_handle *release; // what it can spare
     bool retry;
     int calls;
     uint64_t size;
     uint64_t reserved;
     uint64_t raise_to; // a new hard limit; 0 = none
-} helper;
+} rescue;
 
-static bool help(void *context, acre_manager *manager, uint64_t size) {
-    helper *h = context;
+static bool come_to_rescue(void *context, acre_manager *manager, uint64_t size) {
+    rescue *h = context;
     h->calls++;
     h->size = size;
     h->reserved = usage_of(manager).reserved;
@@ -155,14 +155,14 @@ static bool help(void *context, acre_manager *manager, uint64_t size) {
     return h->retry;
 }
 
-static rig helped_rig(helper *h, uint64_t total, uint64_t hard) {
+static rig rescue_rig(rescue *h, uint64_t total, uint64_t hard) {
     static acre_pool_options pool;
     pool = exclusive_pool(ACRE_UNSET);
     acre_layout layout = explicit_layout(&pool, 1);
     acre_manager_options options = plain_options(128 * MIB, 32);
     options.layout = &layout;
     options.hard_limit = hard;
-    options.out_of_memory = help;
+    options.out_of_memory = come_to_rescue;
     options.out_of_memory_context = h;
     return rig_on(limited_device(total, 0), &options);
 }
@@ -170,8 +170,8 @@ static rig helped_rig(helper *h, uint64_t total, uint64_t hard) {
 static void a_callback_that_frees_something_gets_the_request_served(void **state) {
     (void)state;
     for (int by_device = 0; by_device < 2; by_device++) {
-        helper h = {.retry = true};
-        rig r = helped_rig(&h, by_device ? 2 * MIB : 0, by_device ? 0 : 2 * MIB);
+        rescue h = {.retry = true};
+        rig r = rescue_rig(&h, by_device ? 2 * MIB : 0, by_device ? 0 : 2 * MIB);
         h.release = take(r.manager, 2 * MIB);
         acre_handle *a = take(r.manager, MIB + 5);
         assert_int_equal(h.calls, 1);
@@ -185,8 +185,8 @@ static void a_callback_that_frees_something_gets_the_request_served(void **state
 
 static void the_callback_asks_for_one_more_try_and_no_second(void **state) {
     (void)state;
-    helper h = {.retry = true};
-    rig r = helped_rig(&h, 2 * MIB, 0);
+    rescue h = {.retry = true};
+    rig r = rescue_rig(&h, 2 * MIB, 0);
     acre_handle *a = take(r.manager, 2 * MIB);
     uint64_t calls = device_calls(r.storage);
     (void)refuse(r.manager, MIB, ACRE_OUT_OF_MEMORY);
@@ -198,8 +198,8 @@ static void the_callback_asks_for_one_more_try_and_no_second(void **state) {
 
 static void a_callback_that_does_not_ask_for_a_try_gets_none(void **state) {
     (void)state;
-    helper h = {.retry = false};
-    rig r = helped_rig(&h, 2 * MIB, 0);
+    rescue h = {.retry = false};
+    rig r = rescue_rig(&h, 2 * MIB, 0);
     h.release = take(r.manager, 2 * MIB);
     (void)refuse(r.manager, MIB, ACRE_OUT_OF_MEMORY);
     assert_int_equal(h.calls, 1);
@@ -211,8 +211,8 @@ static void a_callback_that_does_not_ask_for_a_try_gets_none(void **state) {
 
 static void the_callback_is_not_asked_when_giving_back_free_pages_helps(void **state) {
     (void)state;
-    helper h = {.retry = true};
-    rig r = helped_rig(&h, 2 * MIB, 0);
+    rescue h = {.retry = true};
+    rig r = rescue_rig(&h, 2 * MIB, 0);
     acre_manager_release(r.manager, take(r.manager, MIB));
     acre_handle *a = take(r.manager, 2 * MIB);
     assert_int_equal(h.calls, 0);
@@ -222,8 +222,8 @@ static void the_callback_is_not_asked_when_giving_back_free_pages_helps(void **s
 
 static void the_callback_may_raise_the_hard_limit(void **state) {
     (void)state;
-    helper h = {.retry = true, .raise_to = 4 * MIB};
-    rig r = helped_rig(&h, 0, MIB);
+    rescue h = {.retry = true, .raise_to = 4 * MIB};
+    rig r = rescue_rig(&h, 0, MIB);
     acre_handle *a = take(r.manager, 2 * MIB);
     assert_int_equal(h.calls, 1);
     acre_manager_release(r.manager, a);
@@ -232,12 +232,12 @@ static void the_callback_may_raise_the_hard_limit(void **state) {
 
 static void the_callback_is_not_asked_about_sizes_caps_or_forbidden_pages(void **state) {
     (void)state;
-    helper h = {.retry = true};
+    rescue h = {.retry = true};
     acre_pool_options pool = sliced_pool(MIB, ACRE_UNSET, MIB);
     acre_layout layout = explicit_layout(&pool, 1);
     acre_manager_options options = plain_options(128 * MIB, 32);
     options.layout = &layout;
-    options.out_of_memory = help;
+    options.out_of_memory = come_to_rescue;
     options.out_of_memory_context = &h;
     rig r = rig_on(limited_device(2 * MIB, 0), &options);
     acre_handle *a = take(r.manager, MIB);
@@ -290,8 +290,24 @@ static void what_the_callback_releases_by_handle_serves_the_second_try(void **st
     }
 }
 
+static void what_a_cap_refuses_gives_nothing_back_for_the_soft_limit(void **state) {
+    (void)state;
+    acre_pool_options pools[] = {sliced_pool(MIB, ACRE_UNSET, 2 * MIB), exclusive_pool(64 * MIB)};
+    pools[1].max_pool_size = 8 * MIB;
+    rig r = rig_pools(pools, 2);
+    acre_handle *a = take(r.manager, 3 * MIB);
+    acre_handle *b = take(r.manager, 5 * MIB);
+    acre_manager_release(r.manager, a);
+    acre_manager_set_limits(r.manager, MIB, 0);
+    (void)refuse(r.manager, 20 * MIB, ACRE_POOL_CAPACITY_EXCEEDED);
+    assert_int_equal(report_of(r.manager).pages, 2);
+    acre_manager_release(r.manager, b);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_cap_refuses_gives_nothing_back_for_the_soft_limit),
         cmocka_unit_test(above_the_soft_limit_free_pages_go_back_first),
         cmocka_unit_test(reaching_the_soft_limit_is_not_passing_it),
         cmocka_unit_test(without_a_soft_limit_free_pages_stay),

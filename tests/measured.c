@@ -7,7 +7,8 @@
 // Caps the layout in force at what it measured and installs that.
 static size_t install_measured(acre_manager *manager, acre_pool_options *pools) {
     size_t count = 0;
-    assert_ok(acre_manager_measured_pools(manager, pools, MOST, &count, NULL));
+    assert_ok(
+        acre_manager_measured_pools(manager, pools, sizeof(acre_pool_options), MOST, &count, NULL));
     assert_int_equal(count, report_of(manager).pool_count);
     acre_manager_cleanup(manager, ACRE_CLEANUP_EXPLICIT);
     acre_layout layout = explicit_layout(pools, count);
@@ -133,9 +134,11 @@ static void too_little_room_for_the_pools_is_an_error(void **state) {
     size_t count = 0;
     acre_error error = ACRE_ERROR_INIT;
     assert_status(ACRE_INVALID_ARGUMENT,
-                  acre_manager_measured_pools(r.manager, pools, 3, &count, &error));
+                  acre_manager_measured_pools(r.manager, pools, sizeof(acre_pool_options), 3,
+                                              &count, &error));
     assert_int_equal(count, 4);
-    assert_ok(acre_manager_measured_pools(r.manager, pools, 4, &count, NULL));
+    assert_ok(
+        acre_manager_measured_pools(r.manager, pools, sizeof(acre_pool_options), 4, &count, NULL));
     assert_int_equal(pools[0].kind, ACRE_POOL_EXCLUSIVE);
     assert_int_equal(pools[1].page_size, 8 * MIB);
     assert_int_equal(pools[1].max_slice_size, 2 * MIB);
@@ -237,8 +240,44 @@ static void a_measured_preset_keeps_its_slice_limits(void **state) {
     rig_close(&r);
 }
 
+// A program of a later version has longer elements; one of an earlier version shorter ones.
+static void measured_pools_come_in_elements_of_the_callers_size(void **state) {
+    (void)state;
+    struct {
+        acre_pool_options known;
+        uint64_t later;
+    } longer[4];
+    unsigned char shorter[4 * 24];
+    memset(longer, 0xff, sizeof longer);
+    memset(shorter, 0xff, sizeof shorter);
+    rig r = rig_preset(128 * MIB, 32, ACRE_LAYOUT_SUB_SLICES);
+    size_t count = 0;
+    assert_ok(acre_manager_measured_pools(r.manager, &longer[0].known, sizeof longer[0], 4, &count,
+                                          NULL));
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(longer[i].known.struct_size, sizeof longer[0]);
+        assert_int_equal(longer[i].known.max_pool_size, 0);
+        assert_int_equal(longer[i].later, 0);
+    }
+    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXPLICIT);
+    layout.pools = &longer[0].known;
+    layout.pool_count = count;
+    assert_ok(acre_manager_install_layout(r.manager, &layout, NULL));
+    assert_status(ACRE_INVALID_ARGUMENT,
+                  acre_manager_measured_pools(r.manager, (acre_pool_options *)(void *)shorter, 24,
+                                              3, &count, NULL));
+    assert_ok(acre_manager_measured_pools(r.manager, (acre_pool_options *)(void *)shorter, 24, 4,
+                                          &count, NULL));
+    size_t size;
+    memcpy(&size, shorter + 3 * 24, sizeof size);
+    assert_int_equal(size, 24);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measured_pools_come_in_elements_of_the_callers_size),
         cmocka_unit_test(a_plan_measured_from_one_run_fits_the_replay),
         cmocka_unit_test(the_same_cap_set_by_hand_fits_too),
         cmocka_unit_test(reinstalling_forgets_the_scratch_of_the_first_pass),

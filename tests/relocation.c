@@ -215,7 +215,8 @@ static void what_moved_keeps_handle_cursor_size_tag_and_owners(void **state) {
     acre_place none = ACRE_PLACE_INIT;
     assert_status(ACRE_NOT_FOUND, acre_manager_get_place(r.manager, reserved, &none, NULL));
     acre_allocation_info largest[2];
-    assert_int_equal(acre_manager_largest(r.manager, largest, 2), 2);
+
+    assert_int_equal(acre_manager_largest(r.manager, largest, sizeof largest[0], 2), 2);
     assert_int_equal(largest[0].tag, 77);
     assert_int_equal(pool_of(r.manager, ARENA).largest_alloc, 9 * MIB);
     acre_handle_release(reserved);

@@ -1,8 +1,6 @@
 // Section 9, the option compact, and relocations that a manager makes by itself.
 #include "relocation_rig.h"
 
-#include "manager/manager.h"
-
 enum {
     ARENA = 2,
 };
@@ -86,13 +84,13 @@ static void compacting_leaves_bound_and_guarded_pages_out(void **state) {
     assert_int_equal(report.moves, 0);
     assert_int_equal(report.bound.allocations, 2);
     acre_binding_release(bindings[0]);
-    acre_page *page = acre_page_at(&r.manager->heap, place_of(r.manager, h[0]).page);
-    page->guards++;
+    acre_guard *guard = NULL;
+    assert_ok(acre_manager_guard(r.manager, h[0], &guard, NULL));
     report = compact(r.manager, 0);
     assert_int_equal(report.moves, 0);
     assert_int_equal(report.guarded.allocations, 1);
     assert_int_equal(report.guarded.bytes, 2 * MIB);
-    page->guards--;
+    acre_guard_release(guard);
     acre_binding_release(bindings[1]);
     drop_all(r.manager, h, 4);
     rig_close(&r);
@@ -147,25 +145,77 @@ static void a_page_guarded_since_the_plan_keeps_what_lives_there(void **state) {
     (void)state;
     for (int target = 0; target < 2; target++) {
         rig r = arena_rig(128 * MIB, 0);
-        acre_handle *h[] = {take(r.manager, MIB), take(r.manager, 2 * MIB)};
+        acre_handle *h[] = {take(r.manager, MIB), take(r.manager, 2 * MIB), NULL};
         acre_manager_release(r.manager, take(r.manager, 9 * MIB));
+        h[2] = take(r.manager, MIB); // on the page that the others move to
+        acre_place before[] = {place_of(r.manager, h[0]), place_of(r.manager, h[1])};
         acre_relocation *plan = plan_of(r.manager, ACRE_RELOCATION_ROOM_HELD);
         assert_int_equal(acre_relocation_count(plan), 2);
-        acre_relocation_move move = ACRE_RELOCATION_MOVE_INIT;
-        assert_ok(acre_relocation_get(plan, 0, &move, NULL));
-        acre_page *page =
-            acre_page_at(&r.manager->heap, target == 1 ? move.to_page : move.from_page);
-        page->guards++;
+        acre_guard *guard = NULL;
+        assert_ok(acre_manager_guard(r.manager, h[target == 1 ? 2 : 0], &guard, NULL));
+        check(r.manager);
         assert_ok(acre_relocation_copy(plan, NULL, NULL));
         acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
         assert_ok(acre_relocation_commit(plan, &report, NULL));
-        page->guards--;
+        check(r.manager);
         assert_int_equal(report.moves, target == 1 ? 0 : 1);
         assert_int_equal(report.changed.allocations, target == 1 ? 2 : 1);
+        assert_int_equal(place_of(r.manager, h[0]).page, before[0].page);
+        assert_int_equal(place_of(r.manager, h[1]).page == before[1].page, target == 1);
         acre_relocation_destroy(plan);
-        drop_all(r.manager, h, 2);
+        acre_guard_release(guard);
+        check(r.manager);
+        assert_int_equal(relocate(r.manager, ACRE_RELOCATION_ROOM_HELD).moves, target == 1 ? 2 : 1);
+        drop_all(r.manager, h, 3);
         rig_close(&r);
     }
+}
+
+// What was carved under a dry run and never resolved has no bytes: no copy, and its target need not
+// have memory either. Bytes that exist are moved to where memory is, which is put there.
+static void what_has_no_bytes_is_moved_without_a_copy(void **state) {
+    (void)state;
+    for (uint64_t resolved = 0; resolved < 2; resolved++) {
+        rig r = arena_rig(128 * MIB, 0);
+        acre_dry_run_begin();
+        acre_handle *h[] = {take(r.manager, MIB), take(r.manager, 9 * MIB)};
+        acre_manager_release(r.manager, h[1]);
+        acre_dry_run_end();
+        if (resolved == 1) {
+            acre_resource resource = ACRE_RESOURCE_INIT;
+            assert_ok(acre_manager_resolve(r.manager, h[0], 0, 0, &resource, NULL));
+        }
+        assert_int_equal(stats_of(r.storage).bytes_allocated, resolved * 2 * MIB);
+        assert_int_equal(relocate(r.manager, ACRE_RELOCATION_ROOM_HELD).moves, 1);
+        assert_int_equal(place_of(r.manager, h[0]).pool_index, ARENA);
+        assert_int_equal(stats_of(r.storage).copies, resolved);
+        assert_int_equal(stats_of(r.storage).bytes_allocated, resolved * 10 * MIB);
+        acre_manager_release(r.manager, h[0]);
+        rig_close(&r);
+    }
+}
+
+// A failure's claims on bytes stay with the allocation that has them.
+static void claims_of_failures_move_with_the_bytes(void **state) {
+    (void)state;
+    rig r = arena_rig(128 * MIB, 0);
+    acre_failure_params params = ACRE_FAILURE_PARAMS_INIT;
+    params.message = "a launch failed";
+    acre_failure *failure = NULL;
+    assert_ok(acre_failure_create(&params, NULL, &failure, NULL));
+    acre_handle *h[] = {take(r.manager, MIB), take(r.manager, 9 * MIB)};
+    acre_manager_release(r.manager, h[1]);
+    assert_ok(acre_manager_taint(r.manager, h[0], 100, 200, failure, NULL));
+    assert_int_equal(relocate(r.manager, ACRE_RELOCATION_ROOM_HELD).moves, 1);
+    assert_null(acre_manager_get_failure(r.manager, h[0], 0, 100));
+    assert_ptr_equal(acre_manager_get_failure(r.manager, h[0], 199, 300), failure);
+    assert_null(acre_manager_get_failure(r.manager, h[0], 200, MIB));
+    acre_manager_release(r.manager, h[0]);
+    acre_handle *next = take(r.manager, MIB); // the same room
+    assert_null(acre_manager_get_failure(r.manager, next, 0, MIB));
+    acre_manager_release(r.manager, next);
+    acre_failure_release(failure);
+    rig_close(&r);
 }
 
 // ---- by itself -----------------------------------------------------------------------------
@@ -317,6 +367,8 @@ int main(void) {
         cmocka_unit_test(compacting_leaves_bound_and_guarded_pages_out),
         cmocka_unit_test(a_move_within_a_page_does_not_overlap_itself),
         cmocka_unit_test(a_page_guarded_since_the_plan_keeps_what_lives_there),
+        cmocka_unit_test(what_has_no_bytes_is_moved_without_a_copy),
+        cmocka_unit_test(claims_of_failures_move_with_the_bytes),
         cmocka_unit_test(without_a_policy_a_reservation_moves_nothing),
         cmocka_unit_test(a_request_that_free_room_would_hold_takes_no_page),
         cmocka_unit_test(a_reservation_that_may_not_change_pages_does_not_relocate),

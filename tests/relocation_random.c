@@ -7,7 +7,9 @@
 typedef struct owned {
     acre_handle *handle; // NULL = nothing lives here
     acre_binding *binding;
-    acre_place bound_at; // with a binding
+    acre_guard *guard;
+    bool blank;          // reserved in a dry run, no byte looked at since
+    acre_place bound_at; // with a binding or a guard: where it stays
     uint64_t cursor;
     uint64_t size;
     uint64_t alignment;
@@ -19,6 +21,7 @@ typedef struct world {
     owned slots[SLOTS];
     acre_relocation *plan;
     bool copied;
+    bool limited; // the device refuses now and then
     uint64_t dice;
     uint64_t moves;
     uint64_t failures;
@@ -52,16 +55,27 @@ static void paint(world *w, const owned *slot) {
     bytes[slot->size - 1] = pattern(slot, slot->size - 1);
 }
 
-static void verify(world *w, const owned *slot) {
+static void verify_bytes(world *w, const owned *slot) {
     const unsigned char *bytes = bytes_of(w, slot);
     for (uint64_t at = 0; at < slot->size; at += 4096) {
         assert_int_equal(bytes[at], pattern(slot, at));
     }
     assert_int_equal(bytes[slot->size - 1], pattern(slot, slot->size - 1));
+}
+
+static void verify(world *w, owned *slot) {
+    bool may_write = w->plan == NULL || !w->copied;
+    if (slot->blank && may_write && roll(w, 16) == 0) {
+        slot->blank = false;
+        paint(w, slot);
+    }
+    if (!slot->blank) {
+        verify_bytes(w, slot);
+    }
     acre_place place = place_of(w->rig.manager, slot->handle);
     assert_int_equal(place.offset % slot->alignment, 0);
     assert_int_equal(cursor_of(w->rig.manager, slot->handle), slot->cursor);
-    if (slot->binding != NULL) { // in place; its pool's number may change
+    if (slot->binding != NULL || slot->guard != NULL) { // in place; its pool's number may change
         assert_int_equal(place.page, slot->bound_at.page);
         assert_int_equal(place.offset, slot->bound_at.offset);
     }
@@ -93,7 +107,10 @@ static void step_reserve(world *w, owned *slot) {
     slot->alignment = wanted.alignment;
     slot->cursor = 0;
     slot->seed = roll(w, 1000000);
-    paint(w, slot);
+    slot->blank = acre_dry_run_is_open();
+    if (!slot->blank) {
+        paint(w, slot);
+    }
 }
 
 static void step_bind(world *w, owned *slot) {
@@ -113,20 +130,38 @@ static void step_release(world *w, owned *slot) {
     verify(w, slot);
     acre_binding_release(slot->binding);
     slot->binding = NULL;
+    if (roll(w, 2) == 0) { // else the guard outlives its allocation
+        acre_guard_release(slot->guard);
+        slot->guard = NULL;
+    }
     if (roll(w, 2) == 0) {
         acre_manager_release(w->rig.manager, slot->handle);
     } else {
         acre_handle_release(slot->handle);
     }
+    acre_guard_release(slot->guard);
+    slot->guard = NULL;
     slot->handle = NULL;
 }
 
+static void step_guard(world *w, owned *slot) {
+    if (slot->guard != NULL) {
+        acre_guard_release(slot->guard);
+        slot->guard = NULL;
+    } else if (roll(w, 8) == 0) {
+        assert_ok(acre_manager_guard(w->rig.manager, slot->handle, &slot->guard, NULL));
+        slot->bound_at = place_of(w->rig.manager, slot->handle);
+    }
+}
+
 static void step_on_live(world *w, owned *slot) {
-    uint64_t kind = roll(w, 8);
+    uint64_t kind = roll(w, 9);
     if (kind < 5) {
         step_release(w, slot);
     } else if (kind == 5 && slot->binding == NULL) { // a binding goes with its handle
         step_bind(w, slot);
+    } else if (kind == 6) {
+        step_guard(w, slot);
     } else if (slot->binding == NULL && roll(w, 8) == 0) {
         slot->binding = acre_handle_binding(slot->handle);
         slot->bound_at = place_of(w->rig.manager, slot->handle);
@@ -206,6 +241,21 @@ static void step_plan(world *w) {
     verify_all(w);
 }
 
+// Under a dry run everything but the bytes goes on: those come when the test looks at them.
+static void step_dry(world *w) {
+    if (w->limited) { // it would refuse the bytes when they are looked at
+        return;
+    }
+    acre_dry_run_begin();
+    for (int i = 0; i < 3; i++) {
+        owned *slot = &w->slots[roll(w, SLOTS)];
+        if (slot->handle == NULL) {
+            step_reserve(w, slot);
+        }
+    }
+    acre_dry_run_end();
+}
+
 static void step(world *w) {
     owned *slot = &w->slots[roll(w, SLOTS)];
     uint64_t kind = roll(w, 40);
@@ -213,6 +263,8 @@ static void step(world *w) {
         step_relocate(w);
     } else if (kind < 4) {
         step_plan(w);
+    } else if (kind == 5) {
+        step_dry(w);
     } else if (kind == 4) {
         acre_manager_cleanup(w->rig.manager, (acre_cleanup)roll(w, 2));
     } else if (slot->handle == NULL) {
@@ -225,7 +277,8 @@ static void step(world *w) {
 static world begin(uint64_t seed, acre_relocation_policy policy) {
     world w = {.dice = seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
     acre_host_storage_params params = ACRE_HOST_STORAGE_PARAMS_INIT;
-    params.total_memory = seed % 3 == 0 ? 40 * MIB : 0;
+    w.limited = seed % 3 == 0;
+    params.total_memory = w.limited ? 40 * MIB : 0;
     acre_storage *storage = NULL;
     assert_ok(acre_storage_host_create(&params, NULL, &storage, NULL));
     acre_pool_options pools[] = {ACRE_ADAPTIVE_POOL(8 * KIB)};

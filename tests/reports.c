@@ -139,10 +139,10 @@ static void the_largest_allocations_are_listed_with_their_tags(void **state) {
         assert_ok(acre_manager_reserve_with(r.manager, &reservation, &h[i], NULL));
     }
     acre_allocation_info largest[8];
-    assert_int_equal(acre_manager_largest(r.manager, largest, 1), 1);
+    assert_int_equal(acre_manager_largest(r.manager, largest, sizeof(acre_allocation_info), 1), 1);
     assert_int_equal(largest[0].tag, 4);
-    assert_int_equal(acre_manager_largest(r.manager, NULL, 0), 0);
-    assert_int_equal(acre_manager_largest(r.manager, largest, 3), 3);
+    assert_int_equal(acre_manager_largest(r.manager, NULL, sizeof(acre_allocation_info), 0), 0);
+    assert_int_equal(acre_manager_largest(r.manager, largest, sizeof(acre_allocation_info), 3), 3);
     assert_int_equal(largest[0].size, 90000);
     assert_int_equal(largest[0].tag, 4); // ties by tag
     assert_int_equal(largest[0].pool_index, 1);
@@ -150,11 +150,12 @@ static void the_largest_allocations_are_listed_with_their_tags(void **state) {
     assert_int_equal(largest[2].size, 700);
     assert_int_equal(largest[2].padding, 4);
     assert_int_equal(largest[2].pool_index, 0);
-    assert_int_equal(acre_manager_largest(r.manager, largest, 8), 5); // not the one of zero bytes
+    assert_int_equal(acre_manager_largest(r.manager, largest, sizeof(acre_allocation_info), 8),
+                     5); // not the one of zero bytes
     assert_int_equal(largest[4].size, 1);
     assert_int_equal(largest[4].tag, 5);
     drop_all(r.manager, h, 6);
-    assert_int_equal(acre_manager_largest(r.manager, largest, 8), 0);
+    assert_int_equal(acre_manager_largest(r.manager, largest, sizeof(acre_allocation_info), 8), 0);
     rig_close(&r);
 }
 

@@ -175,8 +175,34 @@ static void forbidden_does_not_pass_by_a_pool_that_could_grow(void **state) {
     rig_close(&r);
 }
 
+// | a 4096 | b 1024 | c 4096 | d 4096 | e | : a, d, c freed in this order; c's place is the next
+// for its size, whether or not a request that nothing holds was refused in between.
+static void a_refused_forbidden_request_does_not_change_where_the_next_lands(void **state) {
+    (void)state;
+    acre_pool_options pool = sliced_pool(MIB, ACRE_UNSET, ACRE_UNSET);
+    for (int refused = 0; refused < 3; refused++) {
+        rig r = rig_pools(&pool, 1);
+        acre_handle *a = take(r.manager, 4096);
+        acre_handle *b = take(r.manager, 1024);
+        acre_handle *c = take(r.manager, 4096);
+        acre_handle *d = take(r.manager, 4096);
+        acre_handle *e = take(r.manager, 1024);
+        acre_place place = place_of(r.manager, c);
+        drop_all(r.manager, (acre_handle *[]){a, d, c}, 3);
+        if (refused > 0) {
+            (void)refuse_with(r.manager, MIB, refused == 2 ? 8192 : 0, ACRE_PAGES_FORBIDDEN,
+                              ACRE_PAGE_UPDATE_FORBIDDEN);
+        }
+        a = take(r.manager, 4096);
+        assert_int_equal(place_of(r.manager, a).offset, place.offset);
+        drop_all(r.manager, (acre_handle *[]){a, b, e}, 3);
+        rig_close(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_refused_forbidden_request_does_not_change_where_the_next_lands),
         cmocka_unit_test(forbidden_serves_room_already_held),
         cmocka_unit_test(forbidden_without_room_says_so_with_the_size_and_changes_nothing),
         cmocka_unit_test(forbidden_is_the_answer_to_a_size_no_pool_accepts),

@@ -4,7 +4,10 @@
 
 #include <acre/base.h>
 #include <acre/config.h>
+#include <acre/dry_run.h>
 #include <acre/event.h>
+#include <acre/failure.h>
+#include <acre/guard.h>
 #include <acre/handle.h>
 #include <acre/host.h>
 #include <acre/layout.h>

@@ -9,8 +9,8 @@ typedef enum acre_event_kind {
     ACRE_EVENT_RESERVE = 1,     // an allocation was served
     ACRE_EVENT_REFUSE = 2,      // a reservation failed
     ACRE_EVENT_FREE = 4,        // an allocation became free and its room was taken back
-    ACRE_EVENT_PAGE_ADD = 8,    // the device gave a page
-    ACRE_EVENT_PAGE_RETURN = 16 // a page went back to the storage
+    ACRE_EVENT_PAGE_ADD = 8,    // a page was added; under a dry run without device memory
+    ACRE_EVENT_PAGE_RETURN = 16 // a page was given up, to the storage if it had memory
 } acre_event_kind;
 
 typedef struct acre_event {

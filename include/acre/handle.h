@@ -10,7 +10,7 @@
 // and stale handles are valid objects that look up as NOT_FOUND. A pointer is good as long as its
 // holder has a reference, also after the manager is gone.
 //
-// All functions here may be called from any thread. None fails.
+// All functions here may be called from any thread. None but acre_handle_create can fail.
 #ifndef ACRE_HANDLE_H
 #define ACRE_HANDLE_H
 
@@ -23,7 +23,8 @@ typedef struct acre_binding acre_binding;
 ACRE_BEGIN_DECLS
 
 // A handle before there is memory, or even a manager. It belongs to no manager until it is bound.
-// `hooks` may be NULL and are copied; their context must outlive the handle. OUT_OF_HOST_MEMORY.
+// `hooks` may be NULL and are copied; their context must outlive the handle. OUT_OF_HOST_MEMORY;
+// INVALID_ARGUMENT and UNSUPPORTED for hooks that lack a function or that are of a later version.
 ACRE_API ACRE_CHECKED acre_status acre_handle_create(const acre_host_hooks *hooks,
                                                      acre_handle **handle, acre_error *error);
 

@@ -20,7 +20,8 @@ typedef struct acre_pool_options {
     size_t struct_size; // set by the macros below
     acre_pool_kind kind;
 
-    // Sliced: bytes of a page, at least 1. Adaptive: bytes of the smallest page.
+    // Sliced: bytes of a page, at least 1. Adaptive: bytes of the smallest page, by default
+    // 2 MiB; its other options stay unset.
     uint64_t page_size;
     // Sliced: the largest request it accepts. Default: page_size. A pool that has no cap and is
     // not strict also accepts a request within 20 % of page_size.

@@ -132,7 +132,8 @@ typedef struct acre_place {
 #define ACRE_PLACE_INIT ((acre_place){.struct_size = sizeof(acre_place)})
 #endif
 
-// A resource that keeps its allocation alive and in place until it is released.
+// A resource that keeps its allocation alive and in place until it is released. Its size is fixed:
+// an acre_resource has room for what back ends may need.
 typedef struct acre_managed_resource {
     acre_resource resource;
     acre_binding *binding;
@@ -154,14 +155,16 @@ ACRE_API void acre_manager_destroy(acre_manager *manager);
 
 // Reserves `size` bytes, allowing page updates. The caller owns the handle.
 //
-// Errors: BUFFER_TOO_BIG, OUT_OF_MEMORY, POOL_CAPACITY_EXCEEDED, BACKEND_ERROR,
-// OUT_OF_HOST_MEMORY. Before OUT_OF_MEMORY is reported, free pages of every pool go back and the
-// request is tried once more; pages given back stay given back. Nothing else changes on an error.
+// Errors: BUFFER_TOO_BIG, OUT_OF_MEMORY, POOL_CAPACITY_EXCEEDED, PAGE_SIZES_EXHAUSTED (adaptive),
+// BACKEND_ERROR, OUT_OF_HOST_MEMORY. Before OUT_OF_MEMORY is reported, free pages of every pool go
+// back and the request is tried once more; pages given back stay given back. Nothing else changes
+// on an error, and `*handle` is untouched.
 ACRE_API ACRE_CHECKED acre_status acre_manager_reserve(acre_manager *manager, uint64_t size,
                                                        acre_handle **handle, acre_error *error);
 
 // The same with all parameters. Also UNSUPPORTED when the alignment exceeds the storage's page
-// alignment, and PAGE_UPDATE_FORBIDDEN, whatever the reason, when pages may not be added.
+// alignment or the struct has fields of a later version, INVALID_ARGUMENT for a page update that is
+// none, and PAGE_UPDATE_FORBIDDEN, whatever the reason, when pages may not be added.
 ACRE_API ACRE_CHECKED acre_status acre_manager_reserve_with(acre_manager *manager,
                                                             const acre_reservation *reservation,
                                                             acre_handle **handle,
@@ -178,6 +181,7 @@ ACRE_API ACRE_CHECKED acre_status acre_manager_handle_create(acre_manager *manag
 
 // Gives the allocation behind `reserved` to `assigned` and stores `cursor`, a sequence number of
 // the caller's. From then on `reserved` is stale; the caller still owns its references to both.
+// Bindings taken on `reserved` before go on keeping the allocation alive and in place.
 // NOT_FOUND: `reserved` has no allocation. INVALID_ARGUMENT: `assigned` was bound before, or either
 // belongs to another manager. OUT_OF_HOST_MEMORY.
 ACRE_API ACRE_CHECKED acre_status acre_manager_bind(acre_manager *manager, acre_handle *reserved,
@@ -195,8 +199,10 @@ ACRE_API ACRE_CHECKED acre_status acre_manager_get_place(acre_manager *manager,
                                                          acre_place *place, acre_error *error);
 
 // What a kernel is given: the requested size, less `offset_start` bytes at the front and
-// `offset_end` at the back. INVALID_ARGUMENT when those are more than the size; NOT_FOUND; errors
-// of the storage. Good while the caller holds the handle or a binding.
+// `offset_end` at the back. A page carved under a dry run gets its device memory here
+// (STORAGE_MAPPING_FAILED with the cause when there is none). INVALID_ARGUMENT when the offsets are
+// more than the size; NOT_FOUND; errors of the storage. Good while the caller holds the handle or a
+// binding.
 ACRE_API ACRE_CHECKED acre_status acre_manager_resolve(acre_manager *manager,
                                                        const acre_handle *handle,
                                                        uint64_t offset_start, uint64_t offset_end,
@@ -207,7 +213,7 @@ ACRE_API ACRE_CHECKED acre_status acre_manager_resolve_managed(
     acre_manager *manager, acre_handle *handle, uint64_t offset_start, uint64_t offset_end,
     acre_managed_resource *resource, acre_error *error);
 
-// Ends the use and clears the struct. Any thread.
+// Ends the use and clears the struct. NULL is allowed. Any thread.
 ACRE_API void acre_managed_resource_release(acre_managed_resource *resource);
 
 // Persistent and dedicated open a window, auto closes the innermost (none open: nothing happens);
@@ -226,22 +232,24 @@ ACRE_API void acre_manager_cleanup(acre_manager *manager, acre_cleanup cleanup);
 ACRE_API void acre_manager_set_limits(acre_manager *manager, uint64_t soft_limit,
                                       uint64_t hard_limit);
 
-// Replaces the layout's pools. POOLS_IN_USE with the bytes in use while anything lives in them;
-// the other errors of acre_manager_create for a layout. On an error the old layout stays in force.
-// On success its free pages went back, the peaks begin anew, and persistent and dedicated memory
-// is untouched.
+// Replaces the layout's pools. POOLS_IN_USE with the bytes in use while anything lives in them or a
+// guard holds a page of theirs; the other errors of acre_manager_create for a layout. On an error
+// the old layout stays in force. On success its free pages went back, the peaks begin anew, and
+// persistent and dedicated memory is untouched.
 ACRE_API ACRE_CHECKED acre_status acre_manager_install_layout(acre_manager *manager,
                                                               const acre_layout *layout,
                                                               acre_error *error);
 
 // The pools of the layout in force, each capped at the peak of page bytes measured so far (direct
-// pools have no cap and stay as they are). Writes at most `capacity` of them and sets `*count` to
-// how many there are. Installing them and repeating the requests reaches the same peaks, because
-// placement depends on the requests alone. INVALID_ARGUMENT when `capacity` is too small.
+// and adaptive pools have no cap and stay as they are). `pool_size` is the size of one element of
+// `pools`, which need not be initialised; at most `capacity` are written. `*count` is set to how
+// many there are. Installing them and repeating the requests reaches the same peaks, because
+// placement depends on the requests alone. INVALID_ARGUMENT when `capacity` is too small; then
+// nothing is written.
 ACRE_API ACRE_CHECKED acre_status acre_manager_measured_pools(acre_manager *manager,
                                                               acre_pool_options *pools,
-                                                              size_t capacity, size_t *count,
-                                                              acre_error *error);
+                                                              size_t pool_size, size_t capacity,
+                                                              size_t *count, acre_error *error);
 
 ACRE_END_DECLS
 

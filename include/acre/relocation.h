@@ -220,9 +220,9 @@ ACRE_API ACRE_CHECKED acre_status acre_relocation_copy(acre_relocation *relocati
 
 // Hands each allocation over to its target and gives emptied pages back; the plan is over then.
 // A move is left out when, since the plan, all owners let the allocation go, a bind gave it to
-// another handle, another binding was taken of it, or a guard was taken on either page: those stay,
-// or go, where they are. Between
-// copy and commit nothing may write to what moves. `report` may be NULL.
+// another handle, another binding was taken of it, a guard was taken on either page, or bytes of a
+// dry run were resolved after the copies: those stay, or go, where they are. Between copy and
+// commit nothing may write to what moves. `report` may be NULL.
 // INVALID_ARGUMENT when the plan was not copied, is over, or its manager is gone.
 ACRE_API ACRE_CHECKED acre_status acre_relocation_commit(acre_relocation *relocation,
                                                          acre_relocation_report *report,

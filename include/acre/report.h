@@ -22,8 +22,8 @@ typedef struct acre_usage {
 typedef struct acre_pool_report {
     size_t struct_size; // set by ACRE_POOL_REPORT_INIT
     acre_pool_kind kind;
-    uint64_t page_size;      // sliced: bytes of a page, as shrunk by a cap; else ACRE_UNSET
-    uint64_t max_slice_size; // largest request accepted by rule, in bytes
+    uint64_t page_size; // sliced, adaptive: bytes of a page, as shrunk by a cap; else ACRE_UNSET
+    uint64_t max_slice_size; // bytes; what is near page_size may be accepted, too (acre/layout.h)
     uint64_t max_pool_size;  // cap in bytes; ACRE_UNSET = grows
     uint64_t dealloc_period; // counted reservations; ACRE_UNSET = explicit cleanup only
     uint64_t reclaim_at;     // direct: watermark in bytes; ACRE_UNSET = none
@@ -103,7 +103,7 @@ typedef struct acre_allocation_info {
 typedef struct acre_slice_info {
     uint32_t pool_index; // as in acre_manager_pool_report
     uint32_t page;       // names the page within the manager while it is held
-    uint64_t page_size;  // bytes
+    uint64_t page_size;  // sliced, adaptive: bytes of a page, as shrunk by a cap; else ACRE_UNSET
     uint64_t offset;     // bytes into the page
     uint64_t size;       // bytes of the run
     uint64_t requested;  // live: bytes asked for; free: 0
@@ -125,24 +125,26 @@ ACRE_API ACRE_CHECKED acre_status acre_manager_pool_report(acre_manager *manager
                                                            acre_pool_report *report,
                                                            acre_error *error);
 
-// Writes everything above in `format`. Works like snprintf: at most `capacity` bytes with the
+// Writes the numbers of the manager and of all its pools in `format`; text for people leaves some
+// out. Works like snprintf: at most `capacity` bytes with the
 // final 0, returns the length of the whole text. `buffer` may be NULL when `capacity` is 0.
 ACRE_API size_t acre_manager_report_write(acre_manager *manager, acre_report_format format,
                                           char *buffer, size_t capacity);
 
 // The `capacity` largest live allocations, largest first, ties by tag and pool; returns how many
-// were written. Those of zero bytes are left out. Cost: one pass over all live allocations.
+// were written. Those of zero bytes are left out. `info_size` is the size of one element. Cost: one
+// pass over all live allocations, each compared with the `capacity` largest so far.
 ACRE_API size_t acre_manager_largest(acre_manager *manager, acre_allocation_info *largest,
-                                     size_t capacity);
+                                     size_t info_size, size_t capacity);
 
 // Calls `visit` for every run of every page: pools in routing order, then persistent, dedicated;
 // within a page by offset. `visit` must not call the manager.
 ACRE_API void acre_manager_visit_slices(acre_manager *manager, acre_slice_fn visit, void *context);
 
-// Checks every invariant of the bookkeeping: runs tile their pages, free neighbours are merged,
-// counters equal what they count. Cost: one pass over everything. BACKEND_ERROR never;
-// INVALID_ARGUMENT names the first invariant that does not hold, which is a fault of the library
-// or of memory overwritten by the program.
+// Checks the bookkeeping: runs tile their pages, live runs and handles name each other, free
+// neighbours are merged and found, counters equal what they count. Cost: one pass over everything.
+// INVALID_ARGUMENT names the first thing that does not hold, which is a fault of the library or of
+// memory overwritten by the program.
 ACRE_API ACRE_CHECKED acre_status acre_manager_check(acre_manager *manager, acre_error *error);
 
 ACRE_END_DECLS

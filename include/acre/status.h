@@ -53,12 +53,12 @@ typedef enum acre_status {
 typedef struct acre_error {
     size_t struct_size; // set by ACRE_ERROR_INIT
     acre_status status;
-    acre_status cause;       // what the second try failed with; ACRE_OK when there was none
-    uint64_t size;           // bytes asked for
-    uint64_t capacity;       // bytes of the cap or limit that refused
-    uint64_t in_use;         // requested bytes of live allocations behind the refusal
-    uint64_t reserved;       // OUT_OF_MEMORY: bytes of all pages the manager holds
-    uint64_t free;           // OUT_OF_MEMORY: bytes of those that are free, in pieces
+    acre_status cause; // of a spill, what the last pool said; of a mapping, what the storage said
+    uint64_t size;     // bytes asked for
+    uint64_t capacity; // bytes of the cap or limit that refused
+    uint64_t in_use;   // requested bytes of live allocations behind the refusal
+    uint64_t reserved; // OUT_OF_MEMORY: bytes of all pages the manager holds
+    uint64_t free;     // OUT_OF_MEMORY: bytes of those that are free, in pieces
     uint64_t largest_free;   // OUT_OF_MEMORY: bytes of the largest free piece
     uint64_t cause_capacity; // bytes of the cap or limit behind the cause
     int64_t native_code;     // the back end's own code

@@ -57,7 +57,8 @@ typedef struct acre_storage_limits {
 //
 // The library never sees the bytes: it passes ids, offsets and sizes. `error` is never NULL; an
 // operation that fails fills in native_code and native_text where the back end has them, and
-// returns ACRE_OUT_OF_MEMORY for the device's own out-of-memory, ACRE_BACKEND_ERROR for the rest.
+// returns ACRE_OUT_OF_MEMORY for the device's own out-of-memory, ACRE_OUT_OF_HOST_MEMORY for the
+// host's, and ACRE_BACKEND_ERROR for the rest (any other status is taken for that).
 typedef struct acre_storage_ops {
     size_t struct_size; // set by ACRE_STORAGE_OPS_INIT
     uint32_t version;   // ACRE_STORAGE_OPS_VERSION
@@ -76,7 +77,7 @@ typedef struct acre_storage_ops {
     // Bytes held from the device now, frees that were put off included.
     uint64_t (*bytes_allocated)(void *context);
 
-    // Optional: fills in what is known; the struct arrives zeroed.
+    // Optional: fills in what is known; the other fields of the struct arrive as 0.
     void (*limits)(void *context, acre_storage_limits *limits);
     // Optional: called once by acre_storage_destroy.
     void (*destroy)(void *context);
@@ -136,6 +137,7 @@ ACRE_API ACRE_CHECKED acre_status acre_storage_create(const char *name, const ac
 // Ends a storage that no manager uses any more. NULL is allowed.
 ACRE_API void acre_storage_destroy(acre_storage *storage);
 
+// The name given at creation, what the device can do, and the counters. The storage's thread.
 ACRE_API const char *acre_storage_name(const acre_storage *storage);
 ACRE_API void acre_storage_limits_get(const acre_storage *storage, acre_storage_limits *limits);
 ACRE_API void acre_storage_stats_get(const acre_storage *storage, acre_storage_stats *stats);

@@ -154,9 +154,9 @@ static acre_status parse_file(acre_config *config, FILE *file, const char *path,
     char line[1024];
     for (unsigned number = 1; fgets(line, sizeof line, file) != NULL; number++) {
         size_t length = strlen(line);
-        if (length == sizeof line - 1 && line[length - 1] != '\n') {
-            return acre_error_set(error, ACRE_INVALID_ARGUMENT, "%.60s:%u: the line is too long",
-                                  path, number);
+        if ((length == 0 || line[length - 1] != '\n') && !feof(file)) {
+            return acre_error_set(error, ACRE_INVALID_ARGUMENT,
+                                  "%.60s:%u: the line is too long or not text", path, number);
         }
         piece all = trimmed(line, line + length);
         if (all.length == 0 || all.start[0] == '#') {

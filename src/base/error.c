@@ -78,7 +78,8 @@ static void add_sizes(acre_text *text, const acre_error *error) {
     }
     if (memory || error->status == ACRE_POOLS_IN_USE ||
         error->status == ACRE_POOL_CAPACITY_EXCEEDED) {
-        add_bytes(text, memory ? "; live " : "; in use ", error->in_use);
+        bool of_a_pool = error->status != ACRE_OUT_OF_MEMORY; // the rest below is of the manager
+        add_bytes(text, of_a_pool ? "; in use there " : "; live ", error->in_use);
     }
     if (memory) {
         add_bytes(text, ", reserved ", error->reserved);

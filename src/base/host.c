@@ -37,7 +37,13 @@ acre_status acre_host_init(acre_host *host, const acre_host_hooks *hooks, acre_e
     return ACRE_OK;
 }
 
+// aligned_alloc, which hooks may be made of, wants sizes that are multiples of the alignment.
+static size_t whole(size_t size, size_t alignment) {
+    return (size + alignment - 1) & ~(alignment - 1);
+}
+
 void *acre_host_alloc(acre_host *host, size_t size, size_t alignment) {
+    size = whole(size, alignment);
     void *memory = host->hooks.alloc(host->hooks.context, size, alignment);
     if (memory != NULL) {
         host->bytes += size;
@@ -55,9 +61,14 @@ void *acre_host_alloc_zeroed(acre_host *host, size_t size, size_t alignment) {
 
 void acre_host_free(acre_host *host, void *memory, size_t size, size_t alignment) {
     if (memory != NULL) {
-        host->bytes -= size;
-        host->hooks.free(host->hooks.context, memory, size, alignment);
+        host->bytes -= whole(size, alignment);
+        acre_host_free_uncounted(&host->hooks, memory, size, alignment);
     }
+}
+
+void acre_host_free_uncounted(const acre_host_hooks *hooks, void *memory, size_t size,
+                              size_t alignment) {
+    hooks->free(hooks->context, memory, whole(size, alignment), alignment);
 }
 
 bool acre_host_grow(acre_host *host, void *array_pointer, size_t element_size, uint32_t used,
@@ -65,9 +76,12 @@ bool acre_host_grow(acre_host *host, void *array_pointer, size_t element_size, u
     if (needed <= *capacity) {
         return true;
     }
-    uint32_t wanted = *capacity < 8 ? 8 : *capacity * 2;
+    uint64_t wanted = *capacity < 8 ? 8 : (uint64_t)*capacity * 2;
     while (wanted < needed) {
         wanted *= 2;
+    }
+    if (wanted > UINT32_MAX) {
+        return false; // no index may wrap
     }
     void *old;
     memcpy(&old, array_pointer, sizeof old);
@@ -80,6 +94,6 @@ bool acre_host_grow(acre_host *host, void *array_pointer, size_t element_size, u
         acre_host_free(host, old, *capacity * element_size, _Alignof(max_align_t));
     }
     memcpy(array_pointer, &grown, sizeof grown);
-    *capacity = wanted;
+    *capacity = (uint32_t)wanted;
     return true;
 }

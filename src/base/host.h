@@ -21,6 +21,10 @@ void *acre_host_alloc_zeroed(acre_host *host, size_t size, size_t alignment);
 // => NULL is allowed; size and alignment are those of the allocation.
 void acre_host_free(acre_host *host, void *memory, size_t size, size_t alignment);
 
+// The same for memory that nobody counts, by a copy of the hooks.
+void acre_host_free_uncounted(const acre_host_hooks *hooks, void *memory, size_t size,
+                              size_t alignment);
+
 // Makes room for `needed` elements in an array that doubles as it grows.
 // => false when the hook has no memory; the array is as it was.
 bool acre_host_grow(acre_host *host, void *array_pointer, size_t element_size, uint32_t used,

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Before a variable that each thread has its own of.
+#define ACRE_THREAD_LOCAL _Thread_local
+
 // Heap memory of this process; alignment is a power of two. NULL when there is none.
 void *acre_os_alloc(size_t size, size_t alignment);
 void acre_os_free(void *memory);

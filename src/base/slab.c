@@ -32,7 +32,7 @@ static void keep_fresh(acre_slab *slab) {
 }
 
 bool acre_slab_add_chunk(acre_slab *slab) {
-    if (slab->chunk_count >= UINT32_MAX >> 12) {
+    if (slab->chunk_count >= UINT32_C(1) << 18) { // names keep their two highest bits for marks
         return false;
     }
     if (!acre_host_grow(slab->host, &slab->chunks, sizeof *slab->chunks, slab->chunk_count,
@@ -46,6 +46,7 @@ bool acre_slab_add_chunk(acre_slab *slab) {
     }
     keep_fresh(slab);
     chunk->owner = slab->owner;
+    chunk->side = NULL;
     chunk->base = slab->chunk_count << 12;
     slab->chunks[slab->chunk_count++] = chunk;
     // The header keeps every name of a record above its chunk's base, so that none is 0.

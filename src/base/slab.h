@@ -21,7 +21,8 @@ typedef struct acre_slab_chunk {
     void *owner;     // whoever the slab belongs to
     uint32_t base;   // name of the chunk's first 16 bytes
     uint32_t unused; // keeps the records' alignment
-    uint64_t padding[6];
+    void *side; // what the owner keeps beside the chunk, and frees before the slab; NULL = nothing
+    uint64_t padding[5];
 } acre_slab_chunk;
 
 typedef struct acre_slab {

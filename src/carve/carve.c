@@ -101,21 +101,50 @@ static acre_run take_found(acre_carve *carve, uint32_t name, uint64_t size, uint
     return (acre_run){slice, name};
 }
 
+// The recent run as it will be once it has merged.
+static acre_slice merged_recent(const acre_carve *carve) {
+    acre_slice merged = *acre_slice_at(carve->slices, carve->recent);
+    if (is_free(carve, merged.before)) {
+        const acre_slice *before = acre_slice_at(carve->slices, merged.before);
+        merged.offset = before->offset;
+        merged.size += before->size;
+    }
+    if (is_free(carve, merged.after)) {
+        merged.size += acre_slice_at(carve->slices, merged.after)->size;
+    }
+    return merged;
+}
+
+static uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step) {
+    return step == carve->unit
+               ? acre_free_index_find(&carve->index, size)
+               : acre_free_index_find_aligned(&carve->index, size, step, carve->unit);
+}
+
 acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
-    bool aligned = step != carve->unit; // else every offset will do
     if (carve->recent != 0) {
         acre_run recent = {acre_slice_at(carve->slices, carve->recent), carve->recent};
         if (acre_likely(recent.slice->size == size &&
-                        (!aligned || recent.slice->offset % step == 0))) {
+                        (step == carve->unit || recent.slice->offset % step == 0))) {
             carve->recent = 0;
             recent.slice->state = ACRE_SLICE_LIVE;
             recent.slice->aligned = ACRE_SLICE_ANYWHERE;
             return recent;
         }
+        // A request that nothing holds leaves even this as it was. Mostly two bit scans say that
+        // something does.
+        bool held =
+            (step == carve->unit && acre_free_index_has_larger_class(&carve->index, size)) ||
+            find(carve, size, step) != 0;
+        if (!held) {
+            acre_slice merged = merged_recent(carve);
+            if (!acre_slice_holds(&merged, size, step)) {
+                return (acre_run){NULL, 0};
+            }
+        }
         acre_carve_settle_recent(carve);
     }
-    uint32_t name = aligned ? acre_free_index_find_aligned(&carve->index, size, step, carve->unit)
-                            : acre_free_index_find(&carve->index, size);
+    uint32_t name = find(carve, size, step);
     return name == 0 ? (acre_run){NULL, 0} : take_found(carve, name, size, step);
 }
 
@@ -187,17 +216,11 @@ acre_carve_free acre_carve_get_free(const acre_carve *carve) {
                               acre_free_index_largest(&carve->index)};
     if (carve->recent != 0) {
         const acre_slice *recent = acre_slice_at(carve->slices, carve->recent);
-        uint64_t merged = recent->size;
         result.bytes += recent->size;
-        result.runs++;
-        const uint32_t neighbours[2] = {recent->before, recent->after};
-        for (int i = 0; i < 2; i++) {
-            if (is_free(carve, neighbours[i])) {
-                merged += acre_slice_at(carve->slices, neighbours[i])->size;
-                result.runs--;
-            }
-        }
-        result.largest = acre_max(result.largest, merged);
+        result.runs += 1;
+        result.runs -= is_free(carve, recent->before);
+        result.runs -= is_free(carve, recent->after);
+        result.largest = acre_max(result.largest, merged_recent(carve).size);
     }
     return result;
 }

@@ -1,10 +1,11 @@
 // Carve: hands out offsets of [0, n) of any number of pages, and takes them back. It knows no
 // device: a page is a number and a size.
 //
-// A run given back stays whole until the next operation (`recent`), so that asking for the same
-// size at once returns the same place: programs free a buffer and ask for its successor all the
-// time, and a best fit elsewhere would let their memory creep. Then it merges with its free
-// neighbours. After that: the smallest run that fits, cut at its front.
+// A run given back stays whole until the next one is given back or another size is taken
+// (`recent`), so that asking for the same size at once returns the same place: programs free a
+// buffer and ask for its successor all the time, and a best fit elsewhere would let their memory
+// creep. Then it merges with its free neighbours. After that: the smallest run that fits, cut at
+// its front.
 //
 //   take, recent fits exactly      2 records touched
 //   take otherwise                 the trie of one class, one cut
@@ -21,7 +22,7 @@
 typedef struct acre_carve {
     acre_slab *slices;
     acre_free_index index;
-    uint32_t recent; // freed by the latest operation; 0 = none
+    uint32_t recent; // freed last, not merged yet; 0 = none
     uint64_t unit;   // all offsets and sizes are multiples of it
 } acre_carve;
 
@@ -52,8 +53,13 @@ static inline void acre_carve_give(acre_carve *carve, acre_run run) {
     carve->recent = run.name;
 }
 
-// Takes the free runs of a page out of the index, so that no room of it is found.
+// Takes the free runs of a page out of the index, so that no room of it is found. Live runs of it
+// are given back with acre_carve_withhold from then on.
 void acre_carve_withhold_page(acre_carve *carve, uint32_t first);
+
+static inline void acre_carve_withhold(acre_run run) {
+    run.slice->state = ACRE_SLICE_WITHHELD;
+}
 
 // Merges what was withheld of a page and enters it into the index again.
 void acre_carve_restore_page(acre_carve *carve, uint32_t first);

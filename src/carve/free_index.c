@@ -220,6 +220,11 @@ static inline uint32_t next_class(const acre_free_index *index, uint32_t e, uint
     return row->roots[acre_lowest_bit(row->classes)];
 }
 
+bool acre_free_index_has_larger_class(const acre_free_index *index, uint64_t size) {
+    uint32_t e = acre_log2(size);
+    return next_class(index, e, class_of(size, e)) != 0;
+}
+
 // The newest of a node's ring; the node itself is the oldest.
 static inline uint32_t newest(const acre_free_index *index, uint32_t node) {
     return node == 0 ? 0 : slice_at(index, node)->next;
@@ -255,19 +260,13 @@ uint32_t acre_free_index_find_exact(const acre_free_index *index, uint64_t size)
     return 0;
 }
 
-// => whether the run has `size` bytes at a multiple of `step`.
-static bool holds_aligned(const acre_slice *slice, uint64_t size, uint64_t step) {
-    uint64_t gap = (step - slice->offset % step) % step;
-    return gap <= slice->size && slice->size - gap >= size;
-}
-
 // => the first run of a node's ring that has the bytes at a multiple of step; 0 = none.
 static uint32_t aligned_in_ring(const acre_free_index *index, uint32_t node, uint64_t size,
                                 uint64_t step) {
     uint32_t at = node;
     do {
         at = slice_at(index, at)->next;
-        if (holds_aligned(slice_at(index, at), size, step)) {
+        if (acre_slice_holds(slice_at(index, at), size, step)) {
             return at;
         }
     } while (at != node);
@@ -306,7 +305,7 @@ static uint32_t aligned_in_trie(const acre_free_index *index, uint32_t root, uin
 uint32_t acre_free_index_find_aligned(const acre_free_index *index, uint64_t size, uint64_t step,
                                       uint64_t unit) {
     uint32_t found = acre_free_index_find(index, size);
-    if (found == 0 || holds_aligned(slice_at(index, found), size, step)) {
+    if (found == 0 || acre_slice_holds(slice_at(index, found), size, step)) {
         return found;
     }
     uint64_t sure = acre_add_saturating(size, step - unit);

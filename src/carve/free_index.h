@@ -58,6 +58,10 @@ void acre_free_index_remove(acre_free_index *index, uint32_t name);
 // => the smallest run of at least `size` bytes, the newest of equal ones; 0 = there is none.
 uint32_t acre_free_index_find(const acre_free_index *index, uint64_t size);
 
+// Whether some run is of a class above that of `size`, and so holds it whatever its place, if its
+// offset may be any. Two bit scans.
+bool acre_free_index_has_larger_class(const acre_free_index *index, uint64_t size);
+
 // => the newest run of exactly `size` bytes; 0 = there is none.
 uint32_t acre_free_index_find_exact(const acre_free_index *index, uint64_t size);
 

@@ -3,9 +3,9 @@
 //   page    |  live  |   free   | live |      free      |
 //   records    A  <->     B   <->  C  <->     D           before / after, in order of offset
 //
-// The runs of a page tile it. Two free runs never touch, except around a run that was freed by
-// the latest operation: it stays apart (RECENT) until the next one, so that asking for its size
-// again finds it whole (carve.h).
+// The runs of a page tile it. Two free runs never touch, except around the run of the pool that was
+// freed last: it stays apart (RECENT) until another is freed or another size is taken, so that
+// asking for its size again finds it whole (carve.h); and except on guarded pages (WITHHELD).
 #ifndef ACRE_CARVE_SLICE_H
 #define ACRE_CARVE_SLICE_H
 
@@ -14,8 +14,8 @@
 typedef enum acre_slice_state {
     ACRE_SLICE_LIVE = 0,
     ACRE_SLICE_FREE = 1,     // in the free index
-    ACRE_SLICE_RECENT = 2,   // freed by the latest operation: in no index, not merged
-    ACRE_SLICE_WITHHELD = 3, // free, but its room is not handed out: in no index, not merged
+    ACRE_SLICE_RECENT = 2,   // the pool's latest: in no index, not merged
+    ACRE_SLICE_WITHHELD = 3, // free, not to be handed out: in no index, not merged
 } acre_slice_state;
 
 // What a request asked of its offset beside the manager's alignment: what a move must keep.
@@ -52,6 +52,12 @@ typedef struct acre_slice {
 } acre_slice;
 
 _Static_assert(sizeof(acre_slice) == 48, "slice records are 48 bytes");
+
+// Whether a run has `size` bytes at a multiple of `step`.
+static inline bool acre_slice_holds(const acre_slice *slice, uint64_t size, uint64_t step) {
+    uint64_t gap = (step - slice->offset % step) % step;
+    return gap <= slice->size && slice->size - gap >= size;
+}
 
 // A slice with its name: found together, passed together.
 typedef struct acre_run {

@@ -10,6 +10,8 @@ typedef struct tally {
     uint64_t reserved;
     uint64_t pages;
     uint64_t idle_pages;
+    uint64_t guarded_pages;
+    uint64_t unmapped_pages;
     uint64_t free_runs; // those in the index
     uint64_t free_bytes;
     uint64_t recent;
@@ -37,6 +39,13 @@ static const char *check_slice(const acre_manager *manager, const acre_pool *poo
         sum->in_use += slice->live.requested;
         sum->padding += padded - slice->live.requested;
         return NULL;
+    }
+    if (slice->state == ACRE_SLICE_WITHHELD) {
+        return acre_page_at(heap, slice->page)->guards > 0 ? NULL
+                                                           : "a run is withheld for no guard";
+    }
+    if (acre_page_at(heap, slice->page)->guards > 0) {
+        return "room of a guarded page is on offer";
     }
     if (slice->state == ACRE_SLICE_RECENT) {
         sum->recent++;
@@ -72,11 +81,14 @@ static const char *check_page(const acre_manager *manager, const acre_pool *pool
     if (offset != page->size || page->pool != pool) {
         return "the runs of a page do not cover it";
     }
-    if (page->live != sum->live - live || (page->live == 0 && !page->listed_idle)) {
+    if (page->live != sum->live - live ||
+        (page->live == 0 && page->guards == 0 && !page->listed_idle)) {
         return "a page's count of live runs is off";
     }
     sum->pages++;
     sum->idle_pages += page->live == 0;
+    sum->guarded_pages += page->guards > 0;
+    sum->unmapped_pages += !page->mapped;
     sum->reserved += page->size;
     return NULL;
 }
@@ -92,12 +104,14 @@ static const char *check_pool(const acre_manager *manager, const acre_pool *pool
         }
     }
     *records += sum.records + pool->zero_sized;
-    if (sum.live + pool->zero_sized != pool->usage.allocations ||
+    if (pool->zero_sized > pool->usage.allocations ||
+        sum.live + pool->zero_sized != pool->usage.allocations ||
         sum.in_use != pool->usage.in_use || sum.padding != pool->usage.padding ||
         sum.reserved != pool->usage.reserved) {
         return "a usage counter differs from what it counts";
     }
     if (sum.pages != pool->pages || sum.idle_pages != pool->idle_pages ||
+        sum.guarded_pages != pool->guarded_pages || sum.unmapped_pages != pool->unmapped_pages ||
         pool->pages > pool->pages_peak || pool->usage.reserved > pool->bytes_peak) {
         return "a page counter differs from what it counts";
     }
@@ -129,7 +143,8 @@ static acre_status check(acre_manager *manager, acre_error *error) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT,
                               "records are held that no pool knows, or the reverse");
     }
-    return ACRE_OK;
+    const char *wrong = acre_manager_check_claims(manager);
+    return wrong == NULL ? ACRE_OK : acre_error_set(error, ACRE_INVALID_ARGUMENT, "%s", wrong);
 }
 
 acre_status acre_manager_check(acre_manager *manager, acre_error *error) {

@@ -51,10 +51,10 @@ static uint64_t return_all(acre_manager *manager) {
 
 uint64_t acre_manager_give_back(acre_manager *manager) {
     acre_storage *storage = manager->heap.storage;
-    uint64_t before = storage->ops.bytes_allocated(storage->context);
+    uint64_t before = acre_storage_bytes(storage);
     uint64_t pages = return_all(manager);
     // A page whose free was put off until this flush was given back by it.
-    if (pages == 0 && storage->ops.bytes_allocated(storage->context) < before) {
+    if (pages == 0 && acre_storage_bytes(storage) < before) {
         pages = 1;
     }
     return pages;
@@ -71,67 +71,4 @@ void acre_manager_cleanup(acre_manager *manager, acre_cleanup cleanup) {
     acre_log_write(&manager->log, ACRE_LOG_BASIC,
                    "explicit cleanup: %" PRIu64 " pages, %s went back", pages,
                    acre_format_bytes(before - manager->heap.reserved).text);
-}
-
-static acre_status install(acre_manager *manager, const acre_layout *layout, acre_error *error) {
-    uint64_t live = 0;
-    uint64_t in_use = 0;
-    for (uint32_t i = 0; i < acre_manager_pool_count(manager); i++) {
-        live += acre_manager_pool(manager, i)->usage.allocations;
-        in_use += acre_manager_pool(manager, i)->usage.in_use;
-    }
-    if (live > 0) {
-        acre_error_refuse(error, ACRE_POOLS_IN_USE, 0);
-        error->in_use = in_use;
-        return ACRE_POOLS_IN_USE;
-    }
-    acre_pool_set set;
-    acre_status status = acre_layout_build(manager, layout, &set, error);
-    if (status != ACRE_OK) {
-        return status;
-    }
-    acre_layout_unbuild(manager, &manager->layout);
-    acre_storage_flush(manager->heap.storage);
-    acre_layout_adopt(manager, &set);
-    return ACRE_OK;
-}
-
-acre_status acre_manager_install_layout(acre_manager *manager, const acre_layout *layout,
-                                        acre_error *error) {
-    acre_error local;
-    acre_error *detail = acre_error_open(error, &local);
-    acre_manager_take_pending(manager);
-    return acre_error_close(error, detail, install(manager, layout, detail));
-}
-
-// The options of a pool capped at its peak. What it accepts stays the same: a pool that had a cap
-// of its own never took sizes near its page, one without may have.
-static acre_pool_options measured(const acre_pool *pool) {
-    acre_pool_options options = pool->options;
-    if (pool->kind == ACRE_POOL_SLICED || pool->kind == ACRE_POOL_EXCLUSIVE) {
-        if (pool->kind == ACRE_POOL_SLICED && acre_pool_is_capped(pool) && !options.measured) {
-            options.strict = true;
-        }
-        options.measured = true;
-        options.max_pool_size = pool->bytes_peak;
-    }
-    return options;
-}
-
-acre_status acre_manager_measured_pools(acre_manager *manager, acre_pool_options *pools,
-                                        size_t capacity, size_t *count, acre_error *error) {
-    acre_error local;
-    acre_error *detail = acre_error_open(error, &local);
-    acre_manager_take_pending(manager);
-    *count = manager->layout.count;
-    if (capacity < manager->layout.count) {
-        return acre_error_close(error, detail,
-                                acre_error_set(detail, ACRE_INVALID_ARGUMENT,
-                                               "there is room for %zu pools, the layout has %u",
-                                               capacity, (unsigned)manager->layout.count));
-    }
-    for (uint32_t i = 0; i < manager->layout.count; i++) {
-        pools[i] = measured(manager->layout.pools[i]);
-    }
-    return ACRE_OK;
 }

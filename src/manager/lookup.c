@@ -3,14 +3,12 @@
 #include "base/structs.h"
 #include "manager/manager.h"
 
-// => the name of the live slice behind a handle; 0 = NOT_FOUND. A handle that is uninitialised,
-// stale, freed or another manager's has none, whatever its room holds now.
-static uint32_t find(const acre_manager *manager, const acre_handle *handle) {
+uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handle) {
     if (handle == NULL || atomic_load_explicit(&handle->counts, memory_order_relaxed) == 0) {
         return 0;
     }
     const acre_handle *record = acre_handle_record(manager->home, handle);
-    return record == NULL || record->slice == ACRE_HANDLE_STALE ? 0 : record->slice;
+    return record == NULL || (record->slice & ACRE_HANDLE_MARK) != 0 ? 0 : record->slice;
 }
 
 static acre_status not_found(acre_error *error) {
@@ -37,7 +35,7 @@ static acre_status check_bind(const acre_manager *manager, const acre_handle *re
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "the %s handle is of another manager",
                               is_foreign(manager, reserved) ? "reserved" : "assigned");
     }
-    if (find(manager, reserved) == 0) {
+    if (acre_manager_find(manager, reserved) == 0) {
         return not_found(error);
     }
     // Uninitialised means slice 0 for records and loose handles alike.
@@ -48,12 +46,27 @@ static acre_status check_bind(const acre_manager *manager, const acre_handle *re
     return ACRE_OK;
 }
 
-// The handle loses its allocation. A loose one also gives its record back.
-static void make_stale(acre_manager *manager, acre_handle *handle, acre_handle *record) {
-    record->slice = ACRE_HANDLE_STALE;
+static bool has_bindings(const acre_handle *handle) {
+    return atomic_load_explicit(&handle->counts, memory_order_acquire) >= ACRE_BINDING;
+}
+
+// The handle loses its allocation to the record `to`. Bindings on it that are in flight go on
+// keeping the allocation: until they are gone the handle holds a binding on `to` for them. So do
+// holds of handles that were bound to it; those of a loose handle are on its record.
+static void make_stale(acre_manager *manager, acre_handle *handle, acre_handle *record,
+                       acre_handle *to) {
+    bool in_flight = has_bindings(handle) || has_bindings(record);
+    if (in_flight) {
+        atomic_fetch_add_explicit(&to->counts, ACRE_BINDING, memory_order_relaxed);
+        record->slice = ACRE_HANDLE_HOLD | acre_handle_name(to);
+    } else {
+        record->slice = ACRE_HANDLE_STALE;
+    }
     if (acre_handle_is_loose(handle)) {
-        acre_loose_handle_unbind(handle);
-        acre_slab_give(&manager->home->handles, acre_handle_name(record));
+        acre_loose_handle_unbind(handle, in_flight);
+        if (!in_flight) {
+            acre_slab_give(&manager->home->handles, acre_handle_name(record));
+        }
     }
 }
 
@@ -63,7 +76,9 @@ acre_status acre_manager_bind(acre_manager *manager, acre_handle *reserved, acre
     acre_error *detail = acre_error_open(error, &local);
     acre_manager_take_pending(manager);
     acre_status status = check_bind(manager, reserved, assigned, detail);
-    if (status == ACRE_OK && !acre_slab_prepare(&manager->home->handles, 1)) {
+    if (status == ACRE_OK &&
+        (!acre_slab_prepare(&manager->home->handles, 1) ||
+         (acre_handle_is_loose(assigned) && !acre_loose_handle_prepare(manager->home)))) {
         status = acre_error_refuse(detail, ACRE_OUT_OF_HOST_MEMORY, sizeof(acre_handle));
     }
     if (status != ACRE_OK) {
@@ -79,10 +94,13 @@ acre_status acre_manager_bind(acre_manager *manager, acre_handle *reserved, acre
     }
     to->slice = slice;
     to->link = from->link;
-    make_stale(manager, reserved, from);
+    make_stale(manager, reserved, from, to);
     acre_slice *record = acre_heap_slice(&manager->heap, slice);
     record->handle = acre_handle_name(to);
     record->live.cursor = cursor;
+    if (acre_unlikely(manager->tainted.count != 0)) {
+        acre_manager_clear_claims(manager, slice);
+    }
     return ACRE_OK;
 }
 
@@ -107,7 +125,7 @@ acre_status acre_manager_get_cursor(acre_manager *manager, const acre_handle *ha
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     acre_manager_take_pending(manager);
-    uint32_t slice = find(manager, handle);
+    uint32_t slice = acre_manager_find(manager, handle);
     if (slice == 0) {
         return acre_error_close(error, detail, not_found(detail));
     }
@@ -120,7 +138,7 @@ acre_status acre_manager_get_place(acre_manager *manager, const acre_handle *han
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     acre_manager_take_pending(manager);
-    uint32_t name = find(manager, handle);
+    uint32_t name = acre_manager_find(manager, handle);
     if (name == 0) {
         return acre_error_close(error, detail, not_found(detail));
     }
@@ -139,7 +157,7 @@ acre_status acre_manager_get_place(acre_manager *manager, const acre_handle *han
 
 static acre_status resolve(acre_manager *manager, const acre_handle *handle, uint64_t offset_start,
                            uint64_t offset_end, acre_resource *resource, acre_error *error) {
-    uint32_t name = find(manager, handle);
+    uint32_t name = acre_manager_find(manager, handle);
     if (name == 0) {
         return not_found(error);
     }
@@ -156,9 +174,12 @@ static acre_status resolve(acre_manager *manager, const acre_handle *handle, uin
     size -= offset_start + offset_end;
     acre_resource own = ACRE_RESOURCE_INIT;
     if (size != 0) {
-        acre_status status =
-            acre_storage_resource(heap->storage, acre_page_at(heap, slice->page)->id,
-                                  slice->offset + offset_start, size, &own, error);
+        acre_page *page = acre_page_at(heap, slice->page);
+        acre_status status = page->mapped ? ACRE_OK : acre_pool_map_page(page->pool, page, error);
+        if (status == ACRE_OK) {
+            status = acre_storage_resource(heap->storage, page->id, slice->offset + offset_start,
+                                           size, &own, error);
+        }
         if (status != ACRE_OK) {
             return status;
         }
@@ -191,6 +212,9 @@ acre_status acre_manager_resolve_managed(acre_manager *manager, acre_handle *han
 }
 
 void acre_managed_resource_release(acre_managed_resource *resource) {
+    if (resource == NULL) {
+        return;
+    }
     acre_binding_release(resource->binding);
     resource->binding = NULL;
     resource->resource = ACRE_RESOURCE_INIT;

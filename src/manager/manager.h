@@ -5,8 +5,11 @@
 //   reserve.c   routing a request, growth, giving back before failing
 //   release.c   letting go, and taking in what other threads let go
 //   lookup.c    from a handle to its allocation: bind, cursor, place, resolve
+//   taint.c     which bytes of which allocation a failure claims
 //   modes.c     windows
-//   cleanup.c   giving pages back; replacing the layout
+//   guard.c     holding pages as they are
+//   cleanup.c   giving pages back
+//   install.c   replacing the layout
 //   relocate*.c moving what lives in an arena: relocate.h lists them
 //   report.c, report_text.c, check.c   looking at it
 #ifndef ACRE_MANAGER_MANAGER_H
@@ -17,6 +20,7 @@
 #include <acre/report.h>
 
 #include "base/log.h"
+#include "failure/claims.h"
 #include "pool/arena.h"
 #include "pool/handle.h"
 #include "pool/pool.h"
@@ -37,12 +41,22 @@ typedef struct acre_relocation_memory {
     uint64_t current_pages, outdated_pools, outdated_pages, outdated_guarded;
 } acre_relocation_memory;
 
+// Slices with claims of failures, by name (taint.c).
+typedef struct acre_tainted_slice acre_tainted_slice;
+
+typedef struct acre_taint_table {
+    uint32_t count;
+    uint32_t capacity; // a power of two; 0 while the table is empty
+    acre_tainted_slice *places;
+} acre_taint_table;
+
 struct acre_manager {
     acre_home *home;
     acre_heap heap;
     acre_pool_set layout;
-    bool plain;          // auto mode and no size match: the layout serves
-    bool told;           // a listener or the full log wants to hear of every operation
+    bool plain; // auto mode and no size match: the layout serves
+    bool told;  // a listener or the full log wants to hear of every operation
+    acre_taint_table tainted;
     uint32_t route[64];  // first pool that accepts any size of the octave, or more
     uint64_t next_check; // counted reservations at which some pool's periodic cleanup is due
     acre_pool persistent;
@@ -130,6 +144,17 @@ acre_pool *acre_manager_route_arena(acre_manager *manager, uint32_t index);
 // A pool got a page.
 void acre_manager_log_page(const acre_manager *manager, const acre_pool *pool);
 
+// ---- guard.c -------------------------------------------------------------------------------
+
+// A guard on a page ended; 0 = it was on an allocation without a page.
+void acre_manager_unguard(acre_manager *manager, uint32_t page);
+
+// ---- lookup.c ------------------------------------------------------------------------------
+
+// => the name of the live slice behind a handle; 0 = NOT_FOUND. A handle that is uninitialised,
+// stale, freed or another manager's has none, whatever its room holds now.
+uint32_t acre_manager_find(const acre_manager *manager, const acre_handle *handle);
+
 // ---- release.c -----------------------------------------------------------------------------
 
 // Frees what other threads let go, in the order they did.
@@ -140,6 +165,21 @@ static inline void acre_manager_take_pending(acre_manager *manager) {
         acre_manager_take_in(manager);
     }
 }
+
+// ---- taint.c -------------------------------------------------------------------------------
+
+// Releases the claims of a slice, if it has any. The table is not empty: releases and binds test
+// that themselves, as all that untainted memory costs them.
+void acre_manager_clear_claims(acre_manager *manager, uint32_t slice);
+
+// Passes the claims of one slice to another, where they replace any: what a relocation's commit
+// does for bytes that were copied. Never fails.
+void acre_manager_move_claims(acre_manager *manager, uint32_t from, uint32_t to);
+
+void acre_manager_clear_all_claims(acre_manager *manager);
+
+// => what is wrong with the claims, NULL when nothing is.
+const char *acre_manager_check_claims(acre_manager *manager);
 
 // ---- cleanup.c -----------------------------------------------------------------------------
 

@@ -20,6 +20,9 @@ static inline void free_slice(acre_manager *manager, uint32_t name) {
     if (acre_unlikely(manager->told)) {
         tell_free(manager, name, size);
     }
+    if (acre_unlikely(manager->tainted.count != 0)) {
+        acre_manager_clear_claims(manager, name);
+    }
     acre_pool *pool;
     if (acre_likely(size != 0)) {
         acre_page *page = acre_page_at(heap, slice->page);
@@ -35,14 +38,33 @@ static inline void free_slice(acre_manager *manager, uint32_t name) {
     pool->usage.allocations--;
 }
 
+// Ends what a marked record stood for. => the name of a record that nothing holds any more, or 0.
+static uint32_t end_mark(acre_manager *manager, uint32_t slice) {
+    if ((slice & ACRE_HANDLE_HOLD) == ACRE_HANDLE_GUARD) {
+        acre_manager_unguard(manager, slice & ACRE_HANDLE_NAME);
+        return 0;
+    }
+    return acre_handle_end_hold(manager->home, slice);
+}
+
 // Frees a handle's record, and its allocation when it has one.
 static inline void free_handle(acre_manager *manager, uint32_t name, acre_handle *handle) {
-    uint32_t slice = handle->slice;
-    handle->slice = 0;
-    if (acre_likely(slice != 0 && slice != ACRE_HANDLE_STALE)) {
-        free_slice(manager, slice);
+    for (;;) {
+        uint32_t slice = handle->slice;
+        uint32_t next = 0;
+        handle->slice = 0;
+        if (acre_unlikely((slice & ACRE_HANDLE_MARK) != 0)) {
+            next = end_mark(manager, slice);
+        } else if (acre_likely(slice != 0)) {
+            free_slice(manager, slice);
+        }
+        acre_slab_give(&manager->home->handles, name);
+        if (acre_likely(next == 0)) {
+            return;
+        }
+        name = next;
+        handle = acre_handle_at(manager->home, name);
     }
-    acre_slab_give(&manager->home->handles, name);
 }
 
 void acre_manager_take_in(acre_manager *manager) {

@@ -242,21 +242,21 @@ static void hand_over(acre_manager *manager, uint32_t allocation, uint32_t targe
     pool->largest_alloc = acre_max(pool->largest_alloc, moved->live.requested);
 }
 
-static bool is_guarded(const acre_heap *heap, uint32_t slice) {
-    return acre_page_at(heap, acre_heap_slice(heap, slice)->page)->guards > 0;
+static const acre_page *page_of(const acre_manager *manager, uint32_t slice) {
+    return acre_page_at(&manager->heap, acre_heap_slice(&manager->heap, slice)->page);
 }
 
 // Whether an allocation must not move after all.
 static bool changed(const acre_manager *manager, const acre_move *move) {
-    const acre_handle *record = acre_handle_record(manager->home, move->held);
-    if (record == NULL || record->slice != move->source) { // a bind gave it away
+    if (move->held->slice != move->source) { // a bind gave it away
         return true;
     }
-    uint64_t counts = atomic_load_explicit(&move->held->counts, memory_order_acquire);
-    bool owned = (uint32_t)counts > 0;
-    bool bound = counts >> 32 > 1; // beside the plan's own
-    return !owned || bound || is_guarded(&manager->heap, move->source) ||
-           is_guarded(&manager->heap, move->target);
+    bool owned = (uint32_t)atomic_load_explicit(&move->held->counts, memory_order_acquire) > 0;
+    bool bound = acre_handle_bindings(move->held) > 1; // beside the plan's own
+    const acre_page *source = page_of(manager, move->source);
+    bool resolved = source->mapped && !move->bytes; // for the first time, since the copies
+    return !owned || bound || resolved || source->guards > 0 ||
+           page_of(manager, move->target)->guards > 0;
 }
 
 static void settle_move(acre_relocation *plan, const acre_move *move) {

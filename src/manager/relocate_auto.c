@@ -42,9 +42,9 @@ static bool anything_outdated_lives(const acre_arena *arena) {
 // Whether the device may be expected to give `pages` more, as far as limits are known.
 static bool may_hold(const acre_manager *manager, uint64_t page, uint64_t pages) {
     const acre_heap *heap = &manager->heap;
-    acre_storage *storage = heap->storage;
+    const acre_storage *storage = heap->storage;
     uint64_t total = manager->total_memory == 0 ? UINT64_MAX : manager->total_memory;
-    uint64_t held = storage->ops.bytes_allocated(storage->context);
+    uint64_t held = acre_storage_bytes(storage);
     uint64_t more = page > UINT64_MAX / pages ? UINT64_MAX : page * pages;
     return acre_add_saturating(held, more) <= total &&
            acre_add_saturating(heap->reserved, more) <= heap->hard_limit;

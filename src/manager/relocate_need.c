@@ -41,9 +41,9 @@ acre_status acre_manager_arena_state(acre_manager *manager, acre_arena_state *st
 }
 
 static bool is_short(const acre_manager *manager, uint64_t page) {
-    acre_storage *storage = manager->heap.storage;
+    const acre_storage *storage = manager->heap.storage;
     uint64_t total = manager->total_memory;
-    uint64_t held = storage->ops.bytes_allocated(storage->context);
+    uint64_t held = acre_storage_bytes(storage);
     return total != 0 && acre_add_saturating(held, page) > total - acre_min(total, page);
 }
 

@@ -88,7 +88,9 @@ static acre_verdict reserve_target(acre_relocation *plan, acre_move *move, bool 
         return ACRE_STAYS;
     }
     acre_page *page = acre_page_at(heap, run.slice->page);
-    if (mapped && !page->mapped) { // bytes that exist need a place that does
+    acre_error unmapped;
+    if (mapped && !page->mapped && // bytes that exist need a place that does
+        acre_pool_map_page(pool, page, &unmapped) != ACRE_OK) {
         pool->ops->release(pool, page, run);
         return ACRE_STAYS;
     }
@@ -120,10 +122,9 @@ static acre_verdict add_moves(acre_relocation *plan, uint32_t slice, uint32_t en
         if (source->state != ACRE_SLICE_LIVE) {
             continue;
         }
+        acre_handle *held = acre_handle_at(manager->home, source->handle);
         uint32_t bindings;
-        acre_handle *held =
-            acre_handle_pin(acre_handle_at(manager->home, source->handle), &bindings);
-        if (held == NULL) { // another thread let it go: it is freed by the next operation
+        if (!acre_handle_pin(held, &bindings)) { // another thread let it go: it is freed next
             continue;
         }
         acre_move *move = bindings == 0 ? acre_moves_add(&plan->moves) : NULL;
@@ -131,7 +132,7 @@ static acre_verdict add_moves(acre_relocation *plan, uint32_t slice, uint32_t en
             acre_binding_release((acre_binding *)held);
             return bindings == 0 ? ACRE_NO_HOST_MEMORY : ACRE_STAYS;
         }
-        *move = (acre_move){held, source->live.requested, at, 0};
+        *move = (acre_move){held, source->live.requested, at, 0, false};
     }
     return ACRE_FITS;
 }

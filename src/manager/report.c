@@ -115,12 +115,18 @@ void acre_manager_visit_slices(acre_manager *manager, acre_slice_fn visit, void 
     }
 }
 
+// The largest found so far, in the caller's array, whose elements may be longer than ours.
 typedef struct ranking {
-    acre_allocation_info *infos;
+    char *infos;
+    size_t info_size;
     size_t capacity;
     size_t count;
     uint64_t alignment;
 } ranking;
+
+static acre_allocation_info *info_at(const ranking *ranks, size_t place) {
+    return (acre_allocation_info *)(void *)(ranks->infos + place * ranks->info_size);
+}
 
 static bool ranks_before(const acre_allocation_info *a, const acre_allocation_info *b) {
     if (a->size != b->size) {
@@ -138,22 +144,26 @@ static void rank(void *context, const acre_slice_info *slice) {
         slice->requested, acre_round_up(slice->requested, ranks->alignment) - slice->requested,
         slice->tag, slice->pool_index};
     size_t at = ranks->count;
-    if (at == ranks->capacity) {
-        if (at == 0 || !ranks_before(&info, &ranks->infos[at - 1])) {
-            return;
-        }
-        at--;
-    } else {
+    if (at < ranks->capacity) {
         ranks->count++;
+    } else if (at == 0 || !ranks_before(&info, info_at(ranks, --at))) {
+        return;
     }
-    for (; at > 0 && ranks_before(&info, &ranks->infos[at - 1]); at--) {
-        ranks->infos[at] = ranks->infos[at - 1];
+    for (; at > 0 && ranks_before(&info, info_at(ranks, at - 1)); at--) {
+        *info_at(ranks, at) = *info_at(ranks, at - 1);
     }
-    ranks->infos[at] = info;
+    *info_at(ranks, at) = info;
 }
 
-size_t acre_manager_largest(acre_manager *manager, acre_allocation_info *largest, size_t capacity) {
-    ranking ranks = {largest, capacity, 0, manager->heap.alignment};
+size_t acre_manager_largest(acre_manager *manager, acre_allocation_info *largest, size_t info_size,
+                            size_t capacity) {
+    if (info_size < sizeof *largest || info_size % _Alignof(acre_allocation_info) != 0) {
+        return 0;
+    }
+    if (capacity > 0) { // fields that only the caller knows are 0
+        memset(largest, 0, info_size * capacity);
+    }
+    ranking ranks = {(char *)largest, info_size, capacity, 0, manager->heap.alignment};
     acre_manager_visit_slices(manager, rank, &ranks);
     return ranks.count;
 }

@@ -11,7 +11,7 @@ typedef struct field {
     const char *help;
 } field;
 
-#define POOL_FIELDS 12
+#define POOL_FIELDS 17
 
 static void pool_fields(const acre_pool_report *pool, field fields[POOL_FIELDS]) {
     const field all[POOL_FIELDS] = {
@@ -26,7 +26,12 @@ static void pool_fields(const acre_pool_report *pool, field fields[POOL_FIELDS])
         {"largest_allocation_bytes", pool->largest_alloc, "Largest allocation so far"},
         {"free_slices", pool->free_slices, "Pieces of free room"},
         {"largest_free_bytes", pool->largest_free, "Largest piece of free room"},
-        {"max_slice_bytes", pool->max_slice_size, "Largest request accepted by rule"}};
+        {"outdated_pages", pool->outdated_pages, "Pages of sizes that an arena outgrew"},
+        {"max_slice_bytes", pool->max_slice_size, "Largest request accepted by rule"},
+        {"page_bytes", pool->page_size, "Bytes of a page"},
+        {"cap_bytes", pool->max_pool_size, "The most page bytes it may hold"},
+        {"dealloc_period", pool->dealloc_period, "Reservations after which idle pages go"},
+        {"reclaim_at_bytes", pool->reclaim_at, "Watermark above which free pages go"}};
     for (uint32_t i = 0; i < POOL_FIELDS; i++) {
         fields[i] = all[i];
     }
@@ -88,10 +93,10 @@ static void write_json(acre_manager *manager, acre_text *text, const acre_report
                   whole->usage.reserved, whole->pages, whole->reservations);
     acre_text_add(text,
                   ", \"device_bytes\": %" PRIu64 ", \"device_peak_bytes\": %" PRIu64
-                  ", \"host_bytes\": %" PRIu64 ", \"largest_page_bytes\": %" PRIu64
-                  ", \"alignment\": %" PRIu64 ", \"pools\": [",
-                  whole->bytes_allocated, whole->bytes_peak, whole->host_bytes, whole->largest_page,
-                  whole->alignment);
+                  ", \"host_bytes\": %" PRIu64 ", \"total_memory_bytes\": %" PRIu64
+                  ", \"largest_page_bytes\": %" PRIu64 ", \"alignment\": %" PRIu64 ", \"pools\": [",
+                  whole->bytes_allocated, whole->bytes_peak, whole->host_bytes, whole->total_memory,
+                  whole->largest_page, whole->alignment);
     const acre_pool *pool;
     for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
         acre_pool_report report;
@@ -102,7 +107,11 @@ static void write_json(acre_manager *manager, acre_text *text, const acre_report
         add_position(text, pool);
         acre_text_add(text, "\", \"kind\": \"%s\"", acre_pool_kind_name(report.kind));
         for (uint32_t f = 0; f < POOL_FIELDS; f++) {
-            acre_text_add(text, ", \"%s\": %" PRIu64, fields[f].name, fields[f].value);
+            if (fields[f].value == ACRE_UNSET) {
+                acre_text_add(text, ", \"%s\": null", fields[f].name);
+            } else {
+                acre_text_add(text, ", \"%s\": %" PRIu64, fields[f].name, fields[f].value);
+            }
         }
         acre_text_add(text, "}");
     }
@@ -129,6 +138,9 @@ static void write_prometheus(acre_manager *manager, acre_text *text, const acre_
             if (i == 0) {
                 acre_text_add(text, "# HELP acre_pool_%s %s.\n# TYPE acre_pool_%s gauge\n",
                               fields[f].name, fields[f].help, fields[f].name);
+            }
+            if (fields[f].value == ACRE_UNSET) {
+                continue; // the pool has none
             }
             acre_text_add(text, "acre_pool_%s{manager=\"", fields[f].name);
             add_label(text, manager->log.name);

@@ -105,7 +105,8 @@ static acre_status grow(acre_manager *manager, acre_pool *pool, const request *w
                         const acre_need *need, acre_run *run, acre_error *error) {
     acre_heap *heap = &manager->heap;
     bool may_return = wanted->update == ACRE_PAGES_ALLOW;
-    if (may_return &&
+    bool can_grow = pool->arena != NULL || !acre_pool_is_full_for(pool, need);
+    if (may_return && can_grow &&
         acre_add_saturating(heap->reserved, pool->ops->growth(pool, need)) > manager->soft_limit) {
         acre_manager_give_back(manager);
     }
@@ -165,7 +166,7 @@ static acre_status relocate_and_reserve(acre_manager *manager, uint32_t index,
                                         const acre_need *need, acre_run *run, acre_error *error) {
     bool moved = acre_relocate_before_page(manager, need);
     if (!prepare(manager)) { // what was planned took records
-        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, need->size);
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, 0);
     }
     if (moved) {
         acre_pool *pool = manager->layout.pools[index];
@@ -304,9 +305,8 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
             if (may_return) {
                 acre_manager_give_back(manager);
             }
-            status = prepare(manager)
-                         ? serve(manager, wanted, NULL, &pool, &run, error)
-                         : acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, wanted->size);
+            status = prepare(manager) ? serve(manager, wanted, NULL, &pool, &run, error)
+                                      : acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, 0);
         }
         if (out_of_memory(status, error)) {
             describe_memory(manager, error);
@@ -320,10 +320,7 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
         *handle = hand_out(manager, pool, wanted, padding, run);
         return ACRE_OK;
     }
-    error->size = status == ACRE_OUT_OF_HOST_MEMORY ? error->size : wanted->size;
-    if (manager->told) {
-        tell_reserve(manager, wanted, 0, NULL);
-    }
+    error->size = status == ACRE_OUT_OF_HOST_MEMORY ? 0 : wanted->size; // of the device's bytes
     return status;
 }
 
@@ -333,7 +330,7 @@ static inline acre_status reserve(acre_manager *manager, const request *wanted,
                                   acre_handle **handle, acre_error *error) {
     // All records the request may need, so that nothing fails half-way.
     if (acre_unlikely(!prepare(manager))) {
-        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, wanted->size);
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, 0);
     }
     if (wanted->update == ACRE_PAGES_ALLOW) {
         acre_manager_cleanup_due(manager);
@@ -362,13 +359,22 @@ static inline acre_status reserve(acre_manager *manager, const request *wanted,
     return reserve_slow(manager, wanted, searched, handle, error);
 }
 
+// The end of every reservation: a listener hears of those that failed, for whatever reason.
+static inline acre_status finish(acre_manager *manager, const request *wanted, acre_status status,
+                                 acre_error *theirs, const acre_error *detail) {
+    if (acre_unlikely(status != ACRE_OK && manager->told)) {
+        tell_reserve(manager, wanted, 0, NULL);
+    }
+    return acre_error_close(theirs, detail, status);
+}
+
 acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
                                  acre_error *error) {
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     request wanted = {.size = size, .step = manager->heap.alignment, .update = ACRE_PAGES_ALLOW};
     acre_manager_take_pending(manager);
-    return acre_error_close(error, detail, reserve(manager, &wanted, handle, detail));
+    return finish(manager, &wanted, reserve(manager, &wanted, handle, detail), error, detail);
 }
 
 // Checks a reservation and makes the request of it.
@@ -385,15 +391,15 @@ static acre_status read_reservation(const acre_manager *manager,
         }
         own = &copy;
     }
-    if (acre_unlikely((unsigned)own->page_update > ACRE_PAGES_FORBIDDEN)) {
-        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "no such page_update: %d",
-                              (int)own->page_update);
-    }
     wanted->size = own->size;
     wanted->step = heap->alignment;
     wanted->stream = own->stream;
     wanted->update = own->page_update;
     wanted->tag = own->tag;
+    if (acre_unlikely((unsigned)own->page_update > ACRE_PAGES_FORBIDDEN)) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "no such page_update: %d",
+                              (int)own->page_update);
+    }
     if (acre_likely(own->alignment <= 1)) {
         return ACRE_OK;
     }
@@ -419,7 +425,7 @@ acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservat
                                       acre_handle **handle, acre_error *error) {
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
-    request wanted;
+    request wanted = {.size = 0};
     acre_manager_take_pending(manager);
     acre_status status = read_reservation(manager, reservation, &wanted, detail);
     if (acre_likely(status == ACRE_OK)) {
@@ -428,5 +434,5 @@ acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservat
             note_alignment(manager, *handle, reservation->alignment);
         }
     }
-    return acre_error_close(error, detail, status);
+    return finish(manager, &wanted, status, error, detail);
 }

@@ -42,14 +42,21 @@ static void end_pool(acre_arena *arena, acre_pool *pool) {
 acre_status acre_arena_create(acre_heap *heap, uint32_t index, uint32_t first_outdated,
                               const acre_pool_options *options, acre_arena **arena,
                               acre_error *error) {
+    const char *foreign = acre_pool_foreign_option(options);
+    if (foreign != NULL) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "pool %u: its kind has no %s",
+                              (unsigned)index, foreign);
+    }
     acre_arena *made = acre_host_alloc_zeroed(heap->host, sizeof *made, _Alignof(acre_arena));
     if (made == NULL) {
         return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *made);
     }
     made->heap = heap;
     made->first_outdated = first_outdated;
-    made->smallest_page = acre_min(acre_round_up(acre_max(options->page_size, 1), heap->alignment),
-                                   heap->largest_page);
+    made->options = *options;
+    uint64_t smallest = options->page_size == ACRE_UNSET ? 2 * MIB : options->page_size;
+    made->smallest_page =
+        acre_min(acre_round_up(acre_max(smallest, 1), heap->alignment), heap->largest_page);
     made->current = make_pool(made, index, made->smallest_page, error);
     if (made->current == NULL) {
         acre_host_free(heap->host, made, sizeof *made, _Alignof(acre_arena));
@@ -114,16 +121,16 @@ static uint64_t arena_growth(const acre_pool *pool, const acre_need *need) {
 // `next`, which has its first page, takes over from the current pool.
 static void take_over(acre_arena *arena, acre_pool *next) {
     acre_pool *old = arena->current;
+    // Zero-sized allocations have no page to stay behind on.
+    next->zero_sized = old->zero_sized;
+    next->usage.allocations += old->zero_sized;
+    old->usage.allocations -= old->zero_sized;
+    old->zero_sized = 0;
     old->kind = ACRE_POOL_SLICED;
     old->returns_at_once = true;
     old->index = arena->first_outdated + arena->outdated_count;
     arena->outdated[arena->outdated_count++] = old;
     arena->current = next;
-    // Allocations of zero bytes know their pool by its index, which `next` has now.
-    next->zero_sized += old->zero_sized;
-    next->usage.allocations += old->zero_sized;
-    old->usage.allocations -= old->zero_sized;
-    old->zero_sized = 0;
     arena->heap->cleanup_wanted = true; // its empty pages, or itself, may go
 }
 

@@ -21,12 +21,14 @@ typedef struct acre_arena {
     acre_pool *current;
     acre_pool *outdated[ACRE_ARENA_SLOTS - 1]; // the first left behind first
     uint32_t outdated_count;
-    uint32_t first_outdated; // index in reports of outdated[0]
-    uint64_t smallest_page;  // bytes
+    uint32_t first_outdated;   // index in reports of outdated[0]
+    uint64_t smallest_page;    // bytes
+    acre_pool_options options; // as given
 } acre_arena;
 
 // An arena whose pool has the index `index` in reports; outdated ones are numbered from
-// `first_outdated` on. options->page_size is the smallest page. => OUT_OF_HOST_MEMORY.
+// `first_outdated` on. options->page_size is the smallest page, by default 2 MiB.
+// => INVALID_ARGUMENT names an option that an arena does not have, OUT_OF_HOST_MEMORY.
 acre_status acre_arena_create(acre_heap *heap, uint32_t index, uint32_t first_outdated,
                               const acre_pool_options *options, acre_arena **arena,
                               acre_error *error);

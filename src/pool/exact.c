@@ -51,17 +51,21 @@ static uint32_t order_pop(acre_pool *pool) {
     return oldest;
 }
 
+void acre_exact_page_idles(acre_pool *pool, acre_page *page, uint32_t name) {
+    if (pool->options.reclaim_at != ACRE_UNSET && !page->in_order) {
+        order_push(pool, name);
+    }
+}
+
 static acre_run exact_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
     (void)step; // offset 0 is a multiple of anything
     return acre_pool_occupy(pool, acre_free_index_find_exact(&pool->carve.index, padded));
 }
 
 static void exact_release(acre_pool *pool, acre_page *page, acre_run run) {
-    acre_free_index_add(&pool->carve.index, run.name);
+    acre_pool_free_page(pool, page, run);
     acre_pool_let_go(pool, page, run.slice->page);
-    if (pool->options.reclaim_at != ACRE_UNSET && !page->in_order) {
-        order_push(pool, run.slice->page);
-    }
+    acre_exact_page_idles(pool, page, run.slice->page);
 }
 
 static uint64_t exact_growth(const acre_pool *pool, const acre_need *need) {
@@ -76,7 +80,8 @@ static void reclaim(acre_pool *pool, uint64_t padded) {
     while (pool->order_count > 0 &&
            acre_add_saturating(pool->usage.reserved, padded) > pool->options.reclaim_at) {
         uint32_t page = order_pop(pool);
-        if (acre_page_at(pool->heap, page)->live == 0) {
+        const acre_page *oldest = acre_page_at(pool->heap, page);
+        if (oldest->live == 0 && oldest->guards == 0) {
             acre_pool_return_page(pool, page);
             returned = true;
         }

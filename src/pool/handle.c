@@ -1,5 +1,7 @@
 #include "pool/handle.h"
 
+#include <acre/guard.h>
+
 #include "base/error.h"
 
 #include <assert.h>
@@ -20,6 +22,65 @@ static loose_handle *loose_of(const acre_handle *handle) {
     return (loose_handle *)((uintptr_t)handle - offsetof(loose_handle, handle));
 }
 
+// ---- from a record to its loose handle -----------------------------------------------------
+
+// A chunk with proxies has a table beside it: by a record's place in the chunk, the address of the
+// loose handle that it stands for; 0 = none. LOOKED_AT is set while the manager's thread reads the
+// loose handle, which is not freed before it is cleared.
+#define LOOKED_AT UINT64_C(1)
+
+typedef struct loose_table {
+    _Atomic uint64_t loose[ACRE_SLAB_CHUNK_SIZE / 16];
+} loose_table;
+
+// => NULL when no record of the chunk was ever a proxy.
+static _Atomic uint64_t *loose_place(const acre_handle *record) {
+    loose_table *table = acre_slab_chunk_of(record)->side;
+    uintptr_t place = ((uintptr_t)record & (ACRE_SLAB_CHUNK_SIZE - 1)) >> 4;
+    return table == NULL ? NULL : &table->loose[place];
+}
+
+// The proxy no longer leads to its loose handle. The manager's thread may be looking at it just
+// now, for the few steps of loose_bindings, and is waited for.
+static void leave_proxy(const acre_handle *proxy) {
+    _Atomic uint64_t *place = loose_place(proxy);
+    uint64_t loose = atomic_load_explicit(place, memory_order_relaxed);
+    do {
+        loose &= ~LOOKED_AT;
+    } while (!atomic_compare_exchange_weak_explicit(place, &loose, 0, memory_order_acquire,
+                                                    memory_order_relaxed));
+}
+
+static uint32_t loose_bindings(const acre_handle *record) {
+    _Atomic uint64_t *place = loose_place(record);
+    uint64_t loose = place == NULL ? 0 : atomic_load_explicit(place, memory_order_relaxed);
+    if (loose == 0 ||
+        !atomic_compare_exchange_strong_explicit(place, &loose, loose | LOOKED_AT,
+                                                 memory_order_acquire, memory_order_relaxed)) {
+        return 0; // none, or it goes just now
+    }
+    const acre_handle *handle = (const acre_handle *)(uintptr_t)loose;
+    uint64_t counts = atomic_load_explicit(&handle->counts, memory_order_acquire);
+    atomic_store_explicit(place, loose, memory_order_release);
+    return (uint32_t)(counts >> 32);
+}
+
+static void free_loose_tables(acre_home *home) {
+    for (uint32_t i = 0; i < home->handles.chunk_count; i++) {
+        acre_host_free(&home->host, home->handles.chunks[i]->side, sizeof(loose_table), 16);
+    }
+}
+
+bool acre_loose_handle_prepare(acre_home *home) {
+    const acre_slab *slab = &home->handles;
+    uint32_t name = slab->free_head != 0 ? slab->free_head : slab->fresh; // taken next
+    acre_slab_chunk *chunk = slab->chunks[name >> 12];
+    if (chunk->side == NULL) {
+        chunk->side = acre_host_alloc_zeroed(&home->host, sizeof(loose_table), 16);
+    }
+    return chunk->side != NULL;
+}
+
 // ---- home ----------------------------------------------------------------------------------
 
 acre_home *acre_home_create(const acre_host *host) {
@@ -34,6 +95,7 @@ acre_home *acre_home_create(const acre_host *host) {
 }
 
 static void home_destroy(acre_home *home) {
+    free_loose_tables(home);
     acre_slab_destroy(&home->handles);
     acre_host host = home->host;
     acre_host_free(&host, home, sizeof *home, _Alignof(acre_home));
@@ -53,15 +115,23 @@ static uint32_t older_of(const acre_handle *pending) {
     return (uint32_t)atomic_load_explicit(&pending->counts, memory_order_relaxed);
 }
 
+// A record of a home without a manager is held no more. => how many are not: itself, and those that
+// only it held.
+static int64_t orphan_chain(acre_home *home, uint32_t name) {
+    int64_t count = 0;
+    for (; name != 0; count++) {
+        name = acre_handle_end_hold(home, acre_handle_at(home, name)->slice);
+    }
+    return count;
+}
+
 void acre_home_close(acre_home *home) {
     int64_t left = (int64_t)acre_slab_live(&home->handles);
     uint32_t name = atomic_exchange_explicit(&home->pending, PENDING_CLOSED, memory_order_acq_rel);
-    for (; name != 0; name = older_of(acre_handle_at(home, name))) {
-        left--; // released while the manager was being destroyed
-    }
-    if (left == 0) {
-        home_destroy(home); // nobody else knows the home
-        return;
+    while (name != 0) { // released while the manager was being destroyed
+        uint32_t older = older_of(acre_handle_at(home, name));
+        left -= orphan_chain(home, name);
+        name = older;
     }
     count_orphans(home, left);
 }
@@ -89,7 +159,7 @@ static void push(acre_handle *record) {
     uint32_t head = atomic_load_explicit(&home->pending, memory_order_relaxed);
     do {
         if (head == PENDING_CLOSED) {
-            count_orphans(home, -1);
+            count_orphans(home, -orphan_chain(home, name));
             return;
         }
         atomic_store_explicit(&record->counts, ACRE_PENDING | head, memory_order_relaxed);
@@ -98,59 +168,6 @@ static void push(acre_handle *record) {
 }
 
 // ---- counts --------------------------------------------------------------------------------
-
-// The proxy no longer names its loose handle. The manager's thread may be looking at it just now,
-// for the few steps of acre_handle_pin, and is waited for.
-static void leave_proxy(acre_handle *proxy) {
-    uint64_t counts = atomic_load_explicit(&proxy->counts, memory_order_relaxed);
-    do {
-        counts &= ~ACRE_PROXY_LOOKED_AT;
-    } while (!atomic_compare_exchange_weak_explicit(&proxy->counts, &counts, 0,
-                                                    memory_order_acquire, memory_order_relaxed));
-}
-
-// => false when nothing holds it.
-static bool add_binding(acre_handle *handle, uint32_t *bindings) {
-    uint64_t counts = atomic_load_explicit(&handle->counts, memory_order_relaxed);
-    do {
-        *bindings = (uint32_t)(counts >> 32);
-        if (counts == 0 || *bindings == UINT32_MAX) { // or pending
-            return false;
-        }
-    } while (!atomic_compare_exchange_weak_explicit(&handle->counts, &counts, counts + ACRE_BINDING,
-                                                    memory_order_acquire, memory_order_relaxed));
-    return true;
-}
-
-acre_handle *acre_handle_pin(acre_handle *record, uint32_t *bindings) {
-    uint64_t counts = atomic_load_explicit(&record->counts, memory_order_relaxed);
-    if (counts >> 62 != 3 || counts >> 32 == UINT32_MAX) {
-        return add_binding(record, bindings) ? record : NULL;
-    }
-    if (!atomic_compare_exchange_strong_explicit(&record->counts, &counts,
-                                                 counts | ACRE_PROXY_LOOKED_AT,
-                                                 memory_order_acquire, memory_order_relaxed)) {
-        return NULL; // the loose handle goes just now
-    }
-    acre_handle *loose = (acre_handle *)(uintptr_t)(counts & ~ACRE_PROXY);
-    bool held = add_binding(loose, bindings);
-    atomic_store_explicit(&record->counts, counts, memory_order_release);
-    return held ? loose : NULL;
-}
-
-uint32_t acre_handle_bindings(acre_handle *record) {
-    uint64_t counts = atomic_load_explicit(&record->counts, memory_order_relaxed);
-    if (counts >> 62 != 3) {
-        return (uint32_t)(counts >> 32);
-    }
-    uint32_t bindings = 0;
-    acre_handle *handle = acre_handle_pin(record, &bindings);
-    if (handle == NULL) {
-        return 0;
-    }
-    acre_binding_release((acre_binding *)handle);
-    return bindings;
-}
 
 static void drop(acre_handle *handle, uint64_t count) {
     uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
@@ -168,9 +185,9 @@ static void drop(acre_handle *handle, uint64_t count) {
     if (proxy != NULL) {
         leave_proxy(proxy);
     }
-    hooks.free(hooks.context, loose, sizeof *loose, 16);
+    acre_host_free_uncounted(&hooks, loose, sizeof *loose, 16);
     if (proxy != NULL) {
-        push(proxy);
+        drop(proxy, ACRE_OWNER); // a record, so this does not come here again
     }
 }
 
@@ -187,6 +204,15 @@ void acre_handle_release(acre_handle *handle) {
 
 bool acre_handle_can_mut(const acre_handle *handle) {
     return (uint32_t)atomic_load_explicit(&handle->counts, memory_order_acquire) == 1;
+}
+
+// A guard is a record that names a page instead of a slice.
+acre_guard *acre_guard_retain(acre_guard *guard) {
+    return (acre_guard *)acre_handle_retain((acre_handle *)guard);
+}
+
+void acre_guard_release(acre_guard *guard) {
+    acre_handle_release((acre_handle *)guard);
 }
 
 // A binding is the handle seen through its second count.
@@ -207,6 +233,25 @@ void acre_binding_release(acre_binding *binding) {
     if (binding != NULL) {
         drop(acre_binding_handle(binding), ACRE_BINDING);
     }
+}
+
+uint32_t acre_handle_bindings(acre_handle *record) {
+    uint64_t counts = atomic_load_explicit(&record->counts, memory_order_acquire);
+    uint32_t own = (uint32_t)(counts >> 32);
+    return own == UINT32_MAX ? 0 : own + loose_bindings(record); // pending: nothing holds it
+}
+
+bool acre_handle_pin(acre_handle *record, uint32_t *bindings) {
+    uint64_t counts = atomic_load_explicit(&record->counts, memory_order_relaxed);
+    do {
+        *bindings = (uint32_t)(counts >> 32);
+        if (counts == 0 || *bindings == UINT32_MAX) { // or pending
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&record->counts, &counts, counts + ACRE_BINDING,
+                                                    memory_order_acquire, memory_order_relaxed));
+    *bindings += loose_bindings(record);
+    return true;
 }
 
 // ---- loose handles -------------------------------------------------------------------------
@@ -248,11 +293,23 @@ void acre_loose_handle_bind(acre_handle *handle, acre_home *home, acre_handle *p
     loose->home = home;
     loose->proxy = proxy;
     handle->slice = 1;
-    atomic_store_explicit(&proxy->counts, ACRE_PROXY | (uint64_t)(uintptr_t)handle,
-                          memory_order_relaxed);
+    atomic_store_explicit(loose_place(proxy), (uint64_t)(uintptr_t)handle, memory_order_relaxed);
 }
 
-void acre_loose_handle_unbind(acre_handle *handle) {
-    loose_of(handle)->proxy = NULL;
+void acre_loose_handle_unbind(acre_handle *handle, bool stays) {
+    if (!stays) {
+        leave_proxy(loose_of(handle)->proxy);
+        loose_of(handle)->proxy = NULL;
+    }
     handle->slice = ACRE_HANDLE_STALE;
+}
+
+uint32_t acre_handle_end_hold(acre_home *home, uint32_t slice) {
+    if (slice == ACRE_HANDLE_STALE || (slice & ACRE_HANDLE_HOLD) != ACRE_HANDLE_HOLD) {
+        return 0;
+    }
+    uint32_t name = slice & ACRE_HANDLE_NAME;
+    uint64_t before = atomic_fetch_sub_explicit(&acre_handle_at(home, name)->counts, ACRE_BINDING,
+                                                memory_order_acq_rel);
+    return before == ACRE_BINDING ? name : 0;
 }

@@ -15,24 +15,23 @@
 
 #include "base/slab.h"
 
+// Marks in `slice`, whose names are below 2^30.
 #define ACRE_HANDLE_STALE UINT32_MAX
+#define ACRE_HANDLE_MARK  (UINT32_C(1) << 31) // set in all three: no allocation to be found here
+#define ACRE_HANDLE_GUARD ACRE_HANDLE_MARK    // a guard on the page that the other bits name
+#define ACRE_HANDLE_HOLD  (UINT32_C(3) << 30) // holds a binding on the record the others name
+#define ACRE_HANDLE_NAME  ((UINT32_C(1) << 30) - 1)
 
 struct acre_handle {
-    _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it
-                             // pending: ACRE_PENDING | the name of the record pushed before
-                             // a proxy: ACRE_PROXY | the address of its loose handle, whose
-                             // counts are those that count | ACRE_PROXY_LOOKED_AT
-    uint32_t slice;          // 0 = none yet; ACRE_HANDLE_STALE = given away by a bind
+    _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it; while it is
+                             // pending, ACRE_PENDING and the name of the record pushed before
+    uint32_t slice;          // 0 = none yet; marked as above; else the live slice
     uint32_t link;           // with an allocation its tag; else the next unused or taken record
 };
 
 #define ACRE_OWNER   UINT64_C(1)
 #define ACRE_BINDING (UINT64_C(1) << 32)
-
-// There are at most 2^31 bindings, so no count looks like these; addresses leave bits 57 to 61 0.
-#define ACRE_PENDING         (UINT64_C(0xffffffff) << 32)
-#define ACRE_PROXY           (UINT64_C(3) << 62)
-#define ACRE_PROXY_LOOKED_AT UINT64_C(1) // the loose handle is not freed while this is set
+#define ACRE_PENDING (UINT64_C(0xffffffff) << 32) // there are never so many bindings
 
 typedef struct acre_home {
     acre_host host;
@@ -84,21 +83,29 @@ static inline acre_handle *acre_handle_take(acre_home *home, uint32_t *name) {
 // uninitialised and loose, or of another home.
 acre_handle *acre_handle_record(const acre_home *home, const acre_handle *handle);
 
-// Takes a binding of the allocation behind a record, and tells how many there were.
-// => the handle whose binding it is, to be released as any other: the record, or the loose handle
-// that it stands for; NULL when nothing holds the allocation any more. The manager's thread.
-acre_handle *acre_handle_pin(acre_handle *record, uint32_t *bindings);
-
-// Bindings of the allocation behind a record. The manager's thread.
-uint32_t acre_handle_bindings(acre_handle *record);
-
 // Whether a loose handle was bound before.
 bool acre_loose_handle_is_bound(const acre_handle *handle);
+
+// Bindings in flight of the allocation behind a record, those of the loose handle that it stands
+// for included. The manager's thread.
+uint32_t acre_handle_bindings(acre_handle *record);
+
+// Takes one more binding of a record, which acre_binding_release ends, and tells how many there
+// were. => false: nothing holds the record any more. The manager's thread.
+bool acre_handle_pin(acre_handle *record, uint32_t *bindings);
+
+// Makes acre_loose_handle_bind possible to the record that is taken next. => false: no host memory.
+bool acre_loose_handle_prepare(acre_home *home);
 
 // Makes a loose handle stand for a record of `home`.
 void acre_loose_handle_bind(acre_handle *handle, acre_home *home, acre_handle *proxy);
 
-// Takes its record away from a loose handle, which becomes stale.
-void acre_loose_handle_unbind(acre_handle *handle);
+// A loose handle becomes stale. It loses its record, unless that `stays` to hold what bindings in
+// flight need.
+void acre_loose_handle_unbind(acre_handle *handle, bool stays);
+
+// Ends what a marked record holds of another record. => the name of that one when nothing holds it
+// any more, else 0.
+uint32_t acre_handle_end_hold(acre_home *home, uint32_t slice);
 
 #endif

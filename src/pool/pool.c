@@ -1,6 +1,8 @@
 #include "pool/pool.h"
 #include "pool/arena.h"
 
+#include <acre/dry_run.h>
+
 #include "base/error.h"
 
 #include <string.h>
@@ -113,9 +115,12 @@ acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest
         return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, size);
     }
     uint64_t id = 0;
-    status = acre_storage_alloc(heap->storage, size, &id, error);
-    if (status != ACRE_OK) {
-        return status;
+    bool mapped = !acre_dry_run_is_open();
+    if (mapped) {
+        status = acre_storage_alloc(heap->storage, size, &id, error);
+        if (status != ACRE_OK) {
+            return status;
+        }
     }
     uint32_t name = acre_slab_take(&heap->pages);
     acre_page *made = acre_page_at(heap, name);
@@ -123,7 +128,8 @@ acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest
     made->pool = pool;
     made->id = id;
     made->size = size;
-    made->mapped = true;
+    made->mapped = mapped;
+    pool->unmapped_pages += !mapped;
     made->sequence = heap->page_sequence++;
     made->first = acre_carve_add_page(&pool->carve, name, size);
     append_held(pool, name);
@@ -148,7 +154,10 @@ void acre_pool_return_page(acre_pool *pool, uint32_t name) {
     acre_page *page = acre_page_at(heap, name);
     uint64_t size = page->size;
     acre_carve_remove_page(&pool->carve, page->first);
-    acre_storage_dealloc(heap->storage, page->id);
+    pool->unmapped_pages -= !page->mapped;
+    if (page->mapped) {
+        acre_storage_dealloc(heap->storage, page->id);
+    }
     unlink_held(pool, page);
     if (page->listed_idle) {
         unlink_idle(pool, page);
@@ -175,11 +184,20 @@ acre_run acre_pool_occupy(acre_pool *pool, uint32_t slice) {
     return (acre_run){record, slice};
 }
 
-// Takes the first listed page off the list. => 1 when it was idle and went back, else 0.
+void acre_pool_free_page(acre_pool *pool, const acre_page *page, acre_run run) {
+    if (page->guards > 0) {
+        acre_carve_withhold(run);
+    } else {
+        acre_free_index_add(&pool->carve.index, run.name);
+    }
+}
+
+// Takes the first listed page off the list. => 1 when it was idle and went back, else 0. One that
+// is guarded is listed again when its last guard goes.
 static uint64_t take_first_idle(acre_pool *pool) {
     uint32_t name = pool->idle_first;
     acre_page *page = acre_page_at(pool->heap, name);
-    if (page->live == 0) {
+    if (page->live == 0 && page->guards == 0) {
         acre_pool_return_page(pool, name);
         return 1;
     }
@@ -212,6 +230,42 @@ uint64_t acre_pool_cleanup(acre_pool *pool, bool explicit_cleanup) {
     return returned;
 }
 
+void acre_pool_guard_page(acre_pool *pool, acre_page *page) {
+    if (page->guards++ == 0) {
+        pool->guarded_pages++;
+        acre_carve_withhold_page(&pool->carve, page->first);
+    }
+}
+
+void acre_pool_unguard_page(acre_pool *pool, acre_page *page, uint32_t name) {
+    if (--page->guards > 0) {
+        return;
+    }
+    pool->guarded_pages--;
+    acre_carve_restore_page(&pool->carve, page->first);
+    if (page->live == 0) {
+        if (!page->listed_idle) {
+            append_idle(pool, name);
+        }
+        acre_exact_page_idles(pool, page, name);
+        pool->heap->cleanup_wanted = pool->heap->cleanup_wanted || pool->returns_at_once;
+    }
+}
+
+acre_status acre_pool_map_page(acre_pool *pool, acre_page *page, acre_error *error) {
+    acre_status status = acre_storage_alloc(pool->heap->storage, page->size, &page->id, error);
+    if (status != ACRE_OK) {
+        error->cause = status;
+        error->cause_capacity = error->capacity;
+        error->capacity = 0;
+        error->status = ACRE_STORAGE_MAPPING_FAILED;
+        return ACRE_STORAGE_MAPPING_FAILED;
+    }
+    page->mapped = true;
+    pool->unmapped_pages--;
+    return ACRE_OK;
+}
+
 // ---- pools ---------------------------------------------------------------------------------
 
 static const acre_pool_ops *ops_of(acre_pool_kind kind) {
@@ -225,11 +279,11 @@ static const acre_pool_ops *ops_of(acre_pool_kind kind) {
     }
 }
 
-// => the name of an option that was set but means nothing to the pool's kind; NULL = none.
-static const char *foreign_option(const acre_pool_options *options) {
+const char *acre_pool_foreign_option(const acre_pool_options *options) {
     bool sliced = options->kind == ACRE_POOL_SLICED;
     bool exclusive = options->kind == ACRE_POOL_EXCLUSIVE;
-    if (!sliced && options->page_size != ACRE_UNSET) {
+    bool adaptive = options->kind == ACRE_POOL_ADAPTIVE;
+    if (!sliced && !adaptive && options->page_size != ACRE_UNSET) {
         return "page_size";
     }
     if (!sliced && options->max_slice_size != ACRE_UNSET) {
@@ -294,7 +348,7 @@ acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
     pool->near_low = 1; // none
     pool->page_size = ACRE_UNSET;
     pool->next_check = ACRE_UNSET;
-    const char *foreign = foreign_option(options);
+    const char *foreign = acre_pool_foreign_option(options);
     if (foreign != NULL) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "pool %u: its kind has no %s",
                               (unsigned)index, foreign);
@@ -327,7 +381,9 @@ void acre_pool_destroy(acre_pool *pool) {
             acre_slab_give(&heap->slices, slice);
             slice = after;
         }
-        acre_storage_dealloc(heap->storage, page->id);
+        if (page->mapped) {
+            acre_storage_dealloc(heap->storage, page->id);
+        }
         heap->reserved -= page->size;
         tell_page(heap, ACRE_EVENT_PAGE_RETURN, page->size);
         acre_slab_give(&heap->pages, name);
@@ -364,7 +420,7 @@ void acre_pool_report_fill(const acre_pool *pool, acre_pool_report *report) {
     report->pages = pool->pages;
     report->pages_peak = pool->pages_peak;
     report->bytes_peak = pool->bytes_peak;
-    report->pages_unmapped = 0; // every page has device memory
+    report->pages_unmapped = pool->unmapped_pages;
     report->outdated_pages =
         pool->kind == ACRE_POOL_ADAPTIVE ? acre_arena_outdated_pages(pool->arena) : 0;
     report->largest_alloc = pool->largest_alloc;

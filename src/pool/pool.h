@@ -49,7 +49,9 @@ struct acre_pool {
     uint64_t pages;
     uint64_t pages_peak;
     uint64_t bytes_peak;
-    uint64_t idle_pages;       // with no live slice
+    uint64_t idle_pages; // with no live slice
+    uint64_t guarded_pages;
+    uint64_t unmapped_pages;   // carved without device memory
     uint64_t checks;           // periodic looks at the idle pages so far
     uint64_t next_check;       // counted reservations at which the next is due
     uint64_t page_size;        // sliced: of a full page, shrunk by the cap
@@ -69,6 +71,9 @@ struct acre_pool {
 // memory until it gets a page.
 acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
                            const acre_pool_options *options, acre_error *error);
+
+// => the name of an option that was set but means nothing to the kind of pool; NULL = none.
+const char *acre_pool_foreign_option(const acre_pool_options *options);
 
 // Gives every page back and frees the pool's host memory, whatever lives there.
 void acre_pool_destroy(acre_pool *pool);
@@ -91,6 +96,16 @@ static inline bool acre_pool_over_cap(const acre_pool *pool, uint64_t bytes) {
     return cap != ACRE_UNSET && (bytes > cap || pool->usage.reserved > cap - bytes);
 }
 
+// Counts a guard on a page; with the first one its free room is withheld.
+void acre_pool_guard_page(acre_pool *pool, acre_page *page);
+
+// Ends one; with the last one its free room is found again.
+void acre_pool_unguard_page(acre_pool *pool, acre_page *page, uint32_t name);
+
+// Puts device memory behind a page that has none. => STORAGE_MAPPING_FAILED with what the storage
+// said as the cause; the page stays as it was.
+acre_status acre_pool_map_page(acre_pool *pool, acre_page *page, acre_error *error);
+
 // Whether the pool cannot add the page that a request would need.
 bool acre_pool_is_full_for(const acre_pool *pool, const acre_need *need);
 
@@ -112,6 +127,9 @@ acre_status acre_pool_refuse_capacity(const acre_pool *pool, uint64_t padded, ac
 // Makes the free slice that covers a whole page live. => it; none for 0
 acre_run acre_pool_occupy(acre_pool *pool, uint32_t slice);
 
+// The reverse: enters the slice that covers a whole page into the index, unless it is guarded.
+void acre_pool_free_page(acre_pool *pool, const acre_page *page, acre_run run);
+
 void acre_pool_page_idles(acre_pool *pool, uint32_t name);
 
 // Counts a slice that a page begins or ceases to hold.
@@ -127,6 +145,9 @@ static inline void acre_pool_let_go(acre_pool *pool, acre_page *page, uint32_t n
         acre_pool_page_idles(pool, name);
     }
 }
+
+// exact.c: enters an idle page into the order of pages to reclaim, when the pool reclaims.
+void acre_exact_page_idles(acre_pool *pool, acre_page *page, uint32_t name);
 
 extern const acre_pool_ops acre_sliced_pool_ops;
 extern const acre_pool_ops acre_exclusive_pool_ops;

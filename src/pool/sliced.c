@@ -14,7 +14,11 @@ static acre_run sliced_reserve(acre_pool *pool, uint64_t padded, uint64_t step) 
 }
 
 static void sliced_release(acre_pool *pool, acre_page *page, acre_run run) {
-    acre_carve_give(&pool->carve, run);
+    if (acre_unlikely(page->guards > 0)) {
+        acre_carve_withhold(run);
+    } else {
+        acre_carve_give(&pool->carve, run);
+    }
     acre_pool_let_go(pool, page, run.slice->page);
 }
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "base/structs.h"
+#include "pool/pool.h"
 #include "relocation/plan.h"
 
 acre_move *acre_moves_add(acre_moves *moves) {
@@ -11,7 +12,7 @@ acre_move *acre_moves_add(acre_moves *moves) {
         return NULL;
     }
     acre_move *move = &moves->list[moves->count++];
-    *move = (acre_move){NULL, 0, 0, 0};
+    *move = (acre_move){NULL, 0, 0, 0, false};
     return move;
 }
 
@@ -74,7 +75,7 @@ acre_status acre_queue_read(acre_copy_queue *own, const acre_copy_queue *theirs,
 
 // ---- copies --------------------------------------------------------------------------------
 
-static const acre_page *page_of(const acre_heap *heap, uint32_t slice) {
+static acre_page *page_of(const acre_heap *heap, uint32_t slice) {
     return acre_page_at(heap, acre_heap_slice(heap, slice)->page);
 }
 
@@ -90,11 +91,20 @@ static acre_status name_bytes(const acre_heap *heap, uint32_t slice, uint64_t si
                                  acre_heap_slice(heap, slice)->offset, size, resource, error);
 }
 
+// The source may have got its bytes since the plan was made; then the target gets memory, too.
+static acre_status map_target(const acre_heap *heap, const acre_move *move, acre_error *error) {
+    acre_page *page = page_of(heap, move->target);
+    return page->mapped ? ACRE_OK : acre_pool_map_page(page->pool, page, error);
+}
+
 static acre_status copy_one(const acre_heap *heap, const acre_move *move,
                             const acre_copy_queue *queue, acre_error *error) {
     acre_resource source;
     acre_resource target;
-    acre_status status = name_bytes(heap, move->source, move->size, &source, error);
+    acre_status status = map_target(heap, move, error);
+    if (status == ACRE_OK) {
+        status = name_bytes(heap, move->source, move->size, &source, error);
+    }
     if (status == ACRE_OK) {
         status = name_bytes(heap, move->target, move->size, &target, error);
     }
@@ -119,13 +129,15 @@ acre_status acre_moves_copy(acre_moves *moves, const acre_heap *heap, const acre
         if (i > 0 && deadline != UINT64_MAX && acre_os_clock() >= deadline) {
             break;
         }
-        if (has_bytes(heap, &moves->list[i])) {
+        acre_move *move = &moves->list[i];
+        move->bytes = has_bytes(heap, move);
+        if (move->bytes) {
             if (!any) {
                 status = wait_with(queue->wait_device, queue->context, error);
                 any = status == ACRE_OK;
             }
             if (status == ACRE_OK) {
-                status = copy_one(heap, &moves->list[i], queue, error);
+                status = copy_one(heap, move, queue, error);
             }
         }
         moves->copied = i + 1;

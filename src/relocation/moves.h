@@ -12,10 +12,11 @@
 #include "pool/page.h"
 
 typedef struct acre_move {
-    acre_handle *held; // whose binding keeps the source
+    acre_handle *held; // the record whose binding keeps the source
     uint64_t size;     // bytes the allocation was asked with
     uint32_t source;   // slices
     uint32_t target;   // 0 = none yet
+    bool bytes;        // they existed when the copies were made
 } acre_move;
 
 typedef struct acre_moves {

@@ -112,14 +112,21 @@ void acre_storage_limits_get(const acre_storage *storage, acre_storage_limits *l
 
 void acre_storage_stats_get(const acre_storage *storage, acre_storage_stats *stats) {
     acre_storage_stats own = storage->stats;
-    own.bytes_allocated = storage->ops.bytes_allocated(storage->context);
+    own.bytes_allocated = acre_storage_bytes(storage);
     acre_struct_write(stats, &own, sizeof own);
+}
+
+// A back end's refusal is one of three: another status would be taken for a decision of a pool.
+static acre_status backend_status(acre_status status) {
+    return status == ACRE_OK || status == ACRE_OUT_OF_MEMORY || status == ACRE_OUT_OF_HOST_MEMORY
+               ? status
+               : ACRE_BACKEND_ERROR;
 }
 
 acre_status acre_storage_alloc(acre_storage *storage, uint64_t size, uint64_t *id,
                                acre_error *error) {
     acre_error_refuse(error, ACRE_OK, size);
-    acre_status status = storage->ops.alloc(storage->context, size, id, error);
+    acre_status status = backend_status(storage->ops.alloc(storage->context, size, id, error));
     error->status = status;
     error->size = size;
     if (status != ACRE_OK) {
@@ -127,7 +134,7 @@ acre_status acre_storage_alloc(acre_storage *storage, uint64_t size, uint64_t *i
         return status;
     }
     storage->stats.allocs++;
-    uint64_t held = storage->ops.bytes_allocated(storage->context);
+    uint64_t held = acre_storage_bytes(storage);
     storage->stats.bytes_peak = held > storage->stats.bytes_peak ? held : storage->stats.bytes_peak;
     return ACRE_OK;
 }
@@ -145,7 +152,8 @@ void acre_storage_flush(acre_storage *storage) {
 acre_status acre_storage_resource(acre_storage *storage, uint64_t id, uint64_t offset,
                                   uint64_t size, acre_resource *resource, acre_error *error) {
     acre_error_refuse(error, ACRE_OK, size);
-    acre_status status = storage->ops.resource(storage->context, id, offset, size, resource, error);
+    acre_status status =
+        backend_status(storage->ops.resource(storage->context, id, offset, size, resource, error));
     error->status = status;
     return status;
 }

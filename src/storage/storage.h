@@ -21,6 +21,11 @@ acre_status acre_storage_alloc(acre_storage *storage, uint64_t size, uint64_t *i
                                acre_error *error);
 void acre_storage_dealloc(acre_storage *storage, uint64_t id);
 void acre_storage_flush(acre_storage *storage);
+
+// Bytes held from the device now.
+static inline uint64_t acre_storage_bytes(const acre_storage *storage) {
+    return storage->ops.bytes_allocated(storage->context);
+}
 acre_status acre_storage_resource(acre_storage *storage, uint64_t id, uint64_t offset,
                                   uint64_t size, acre_resource *resource, acre_error *error);
 

@@ -87,7 +87,7 @@ has_status 2 # the second makes it too much
 printf '%s\n0,0,allocate,0xa,9223372036854775808,0\n0,0,free,0xa,1,0\n' "$header" >huge.csv
 run replay huge.csv --json
 has_status 1
-prints_lines 3
+prints_lines 4
 has_value failed 3
 errs_with "huge.csv on sub-slices: 3 requests failed, the first on line 2 for 9223372036854775808"
 

@@ -18,17 +18,17 @@ TRACE
 count='[0-9]+'
 time='[0-9]+\.[0-9]{2}'
 object="^\{\"trace\":\"[^\"]+\",\"device\":\"(simulated|host)\",\
-\"layout\":\"(sub-slices|exclusive|direct)\",\"events\":$count,\"passes\":$count,\
+\"layout\":\"(sub-slices|exclusive|direct|adaptive)\",\"events\":$count,\"passes\":$count,\
 \"peak_live_bytes\":$count,\"peak_reserved_bytes\":$count,\"ratio\":[0-9]+\.[0-9]{4},\
 \"padding_bytes_at_peak\":$count,\"pages_peak\":$count,\"device_allocs\":$count,\
 \"device_frees\":$count,\"failed\":0,\"ns_per_event_first\":$time,\"ns_per_event_warm\":$time\}\$"
 run replay "$ACRE_TRACES"/*.csv.gz --layout all --json
 has_status 0
 is_quiet
-prints_lines 9
-[ "$(grep -cE "$object" "$work/out")" = 9 ] || complain "a line is not the object it should be"
+prints_lines 12
+[ "$(grep -cE "$object" "$work/out")" = 12 ] || complain "a line is not the object it should be"
 for trace in gnn_neighbor resnet50_train streams_overlap; do
-    for layout in sub-slices exclusive direct; do
+    for layout in sub-slices exclusive direct adaptive; do
         prints "^\{\"trace\":\"$trace.csv.gz\",\"device\":\"simulated\",\"layout\":\"$layout\","
     done
 done
@@ -87,8 +87,8 @@ prints '^streams_overlap.csv.gz: 8689 events, 2 passes on a simulated device of 
 prints '^small.csv: 7 events, 2 passes on a simulated device of 80.0 GiB$'
 prints '^layout +reserved +live +ratio +at peak +at peak +calls +first +warm$'
 prints '^direct +2\.00 KiB +1\.65 KiB +1\.212 +324 B +3 +3 +[0-9.]+k? +[0-9.]+k? +0$'
-[ "$(grep -cE '^(sub-slices|exclusive|direct) ' "$work/out")" = 6 ] ||
-    complain "there are not three rows a table"
+[ "$(grep -cE '^(sub-slices|exclusive|direct|adaptive) ' "$work/out")" = 8 ] ||
+    complain "there are not four rows a table"
 [ "$(awk '{ if (length > most) most = length } END { print most }' "$work/out")" -le 80 ] ||
     complain "the table is wider than 80 columns"
 run replay "$small" --layout direct --passes 1
@@ -98,7 +98,7 @@ prints '^small.csv: 7 events, 1 pass on '
 run replay "$small" --device host --device-memory 512MiB --layout all --verify --json
 has_status 0
 is_quiet
-prints_lines 3
+prints_lines 4
 prints '"device":"host"'
 run replay "$small" --device host --device-memory 1G --alignment 8K --verify
 has_status 0

@@ -18,7 +18,7 @@ prints '^acre [0-9]+\.[0-9]+\.[0-9]+$'
 run info
 prints '^version +[0-9]+\.[0-9]+\.[0-9]+$'
 prints '^build +[^ ]'
-prints '^simulated +80\.0 GiB +20\.0 GiB +256 B +sub-slices exclusive direct$'
+prints '^simulated +80\.0 GiB +20\.0 GiB +256 B +sub-slices exclusive direct adaptive$'
 prints '^host +[0-9]'
 run replay --help
 for option in layout device device-memory max-page alignment passes verify lenient json; do
@@ -45,7 +45,7 @@ refuses "acre replay has no option --frob; acre replay --help tells more" replay
 refuses "acre replay has no option -x; acre replay --help tells more" replay "$trace" -x
 refuses "--layout needs a value; acre replay --help tells more" replay "$trace" --layout
 
-names="they are sub-slices, exclusive, direct, or all"
+names="they are sub-slices, exclusive, direct, adaptive, or all"
 refuses "--layout: 'frob' is no layout, $names" replay "$trace" --layout frob
 refuses "--layout: '' is no layout, $names" replay "$trace" --layout ""
 refuses "--layout: '' is no layout, $names" replay "$trace" --layout direct,

@@ -7,7 +7,7 @@ int world_add_handle(model_world *world, acre_handle *real, model_handle_state s
                      int allocation) {
     for (int i = 0; i < MODEL_HANDLES; i++) {
         if (!world->handles[i].used) {
-            world->handles[i] = (model_handle){true, state, allocation, 1, 0, real};
+            world->handles[i] = (model_handle){true, state, allocation, 1, 0, real, 0, 0};
             return i;
         }
     }
@@ -18,7 +18,7 @@ int world_pick_handle(model_world *world) {
     uint64_t start = dice_below(&world->dice, MODEL_HANDLES);
     for (uint64_t i = 0; i < MODEL_HANDLES; i++) {
         int at = (int)((start + i) % MODEL_HANDLES);
-        if (world->handles[at].used) {
+        if (model_handle_is_ours(&world->handles[at])) {
             return at;
         }
     }
@@ -27,10 +27,14 @@ int world_pick_handle(model_world *world) {
 
 static void settle(model_world *world, int at) {
     model_handle *handle = &world->handles[at];
-    if (handle->owners + handle->bindings > 0) {
+    if (handle->owners + handle->bindings + handle->held > 0) {
         return;
     }
     handle->used = false;
+    if (handle->holds > 0) { // what its bindings kept when it was bound away
+        world->handles[handle->holds - 1].held--;
+        settle(world, handle->holds - 1);
+    }
     if (handle->state == MODEL_BOUND) {
         const model_allocation *gone = &world->ref.allocations[handle->allocation];
         world->again = (model_request){.size = gone->size, .tag = gone->tag};
@@ -153,7 +157,7 @@ void world_bind(model_world *world) {
         }
         to = world_pick_handle(world);
     }
-    if (from < 0 || to < 0 || world->handles[from].bindings > 0) {
+    if (from < 0 || to < 0) {
         return;
     }
     model_handle *reserved = &world->handles[from];
@@ -175,6 +179,10 @@ void world_bind(model_world *world) {
         assigned->state = MODEL_BOUND;
         assigned->allocation = reserved->allocation;
         reserved->state = MODEL_STALE;
+        if (reserved->bindings + reserved->held > 0) {
+            reserved->holds = to + 1;
+            assigned->held++;
+        }
     }
 }
 
@@ -210,11 +218,11 @@ static void look_up_resource(model_world *world, const model_handle *handle, acr
 
 void world_look_up(model_world *world) {
     int at = (int)dice_below(&world->watcher, MODEL_HANDLES);
-    for (int i = 0; i < MODEL_HANDLES && !world->handles[at].used; i++) {
+    for (int i = 0; i < MODEL_HANDLES && !model_handle_is_ours(&world->handles[at]); i++) {
         at = (at + 1) % MODEL_HANDLES;
     }
     const model_handle *handle = &world->handles[at];
-    if (!handle->used) {
+    if (!model_handle_is_ours(handle)) {
         return;
     }
     acre_status expected = handle->state == MODEL_BOUND ? ACRE_OK : ACRE_NOT_FOUND;

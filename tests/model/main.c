@@ -3,7 +3,7 @@
 //   ACRE_MODEL_OPERATIONS  operations over all tests; default 1,200,000
 //   ACRE_MODEL_SEED        the seed of the first script of each test, instead of the fixed seeds
 //                          and the fresh one
-//   model NAME             only the tests whose names match
+//   test_model NAME        only the tests whose names match
 #define _POSIX_C_SOURCE 200809L // clock_gettime
 
 #include "model/world.h"

@@ -31,6 +31,9 @@ static uint64_t size_at_a_limit(model_world *world) {
 static uint64_t random_size(model_world *world) {
     model_dice *dice = &world->dice;
     uint64_t largest = world->ref.largest_page;
+    if (world->tiny && dice_chance(dice, 90)) {
+        return 1 + dice_below(dice, 8 * world->ref.alignment);
+    }
     switch (dice_below(dice, 16)) {
     case 0:
         return 0;
@@ -237,7 +240,7 @@ static void reserve(model_world *world) {
         compare_refusal(world, &request, &outcome, &error);
     }
     world->reserves_foretold += status == ACRE_OK;
-    world->refusals_foretold += status != ACRE_OK && status != ACRE_UNSUPPORTED;
+    world->refusals_foretold += status != ACRE_OK;
     world->reservations++;
 }
 
@@ -266,8 +269,8 @@ static void install(model_world *world) {
     }
     if (measured) {
         size_t made = 0;
-        acre_status status =
-            acre_manager_measured_pools(world->manager, pools, MODEL_LAYOUT_POOLS, &made, NULL);
+        acre_status status = acre_manager_measured_pools(
+            world->manager, pools, sizeof(acre_pool_options), MODEL_LAYOUT_POOLS, &made, NULL);
         WORLD_REQUIRE(world, status == ACRE_OK && made == world->ref.pool_count,
                       "no measured pools");
         count = (uint32_t)made;

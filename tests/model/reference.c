@@ -35,22 +35,25 @@ void reference_init(reference *ref) {
     }
 }
 
-static uint64_t rounded(const reference *ref, uint64_t size) {
+// The limits of a caller's list are rounded; those of a preset and measured ones are exact.
+static uint64_t limit_of(const reference *ref, uint64_t size, bool exact) {
     if (size == ACRE_UNSET || size > ref->largest_page) {
         return size == ACRE_UNSET ? size : ref->largest_page;
     }
-    return model_round_up(size, ref->alignment);
+    return exact ? size : model_round_up(size, ref->alignment);
 }
 
-void reference_set_layout(reference *ref, const acre_pool_options *options, uint32_t count) {
+void reference_set_layout(reference *ref, const acre_pool_options *options, uint32_t count,
+                          bool listed) {
     ref->pool_count = count;
     for (uint32_t i = 0; i < count; i++) {
         model_pool *pool = &ref->pools[i];
+        bool exact = !listed || options[i].measured;
         *pool = fixed_pool(options[i].kind);
         pool->options = options[i];
         if (options[i].kind == ACRE_POOL_SLICED) {
             pool->options.page_size = model_round_up(options[i].page_size, ref->alignment);
-            pool->options.max_slice_size = rounded(ref, options[i].max_slice_size);
+            pool->options.max_slice_size = limit_of(ref, options[i].max_slice_size, exact);
             if (pool->options.max_slice_size > pool->options.page_size) {
                 pool->options.max_slice_size = pool->options.page_size;
             }
@@ -60,7 +63,7 @@ void reference_set_layout(reference *ref, const acre_pool_options *options, uint
                     options[i].max_pool_size - options[i].max_pool_size % ref->alignment;
             }
         } else if (options[i].kind == ACRE_POOL_EXCLUSIVE) {
-            pool->options.max_alloc_size = rounded(ref, options[i].max_alloc_size);
+            pool->options.max_alloc_size = limit_of(ref, options[i].max_alloc_size, exact);
             if (pool->options.max_alloc_size == ACRE_UNSET) {
                 pool->options.max_alloc_size = ref->largest_page;
             }
@@ -274,6 +277,6 @@ acre_status reference_install(reference *ref, const acre_pool_options *options, 
         return_free(ref, i);
     }
     reference_flush(ref);
-    reference_set_layout(ref, options, count);
+    reference_set_layout(ref, options, count, true);
     return ACRE_OK;
 }

@@ -114,8 +114,9 @@ uint64_t model_round_up(uint64_t size, uint64_t alignment);
 // Fills in the fixed pools. Device, alignment, largest page, limits and setting were set.
 void reference_init(reference *ref);
 
-// New dynamic pools from a list of options.
-void reference_set_layout(reference *ref, const acre_pool_options *options, uint32_t count);
+// New dynamic pools, from a caller's list of options or from those of a preset.
+void reference_set_layout(reference *ref, const acre_pool_options *options, uint32_t count,
+                          bool listed);
 
 model_outcome reference_reserve(reference *ref, const model_request *request);
 

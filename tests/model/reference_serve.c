@@ -110,11 +110,11 @@ static acre_status grow(reference *ref, uint32_t index, bool allow, model_outcom
     model_pool *pool = &ref->pools[index];
     uint64_t padded = outcome->padded;
     uint64_t size = growth(pool, padded);
-    if (allow && model_sum(ref->reserved, size) > ref->soft_limit) {
-        reference_give_back(ref);
-    }
     if (is_full(pool, padded)) {
         return ACRE_POOL_CAPACITY_EXCEEDED;
+    }
+    if (allow && model_sum(ref->reserved, size) > ref->soft_limit) {
+        reference_give_back(ref);
     }
     if (allow && pool->options.reclaim_at != ACRE_UNSET) {
         reclaim(ref, index, padded);

@@ -22,7 +22,7 @@ void world_fail(const model_world *world, const char *format, ...) {
     va_end(arguments);
     print_error("%s, operation %" PRIu64 " of the %s run: %s\n", world->family->test,
                 world->operation, world->watched ? "watched" : "bare", text);
-    print_error("again: ACRE_MODEL_SEED=0x%" PRIx64 " ACRE_MODEL_OPERATIONS=1 model %s\n",
+    print_error("again: ACRE_MODEL_SEED=0x%" PRIx64 " ACRE_MODEL_OPERATIONS=1 test_model %s\n",
                 world->seed, world->family->test);
     fail();
     abort(); // not reached: fail() leaves the test
@@ -101,15 +101,16 @@ uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32
     model_dice *dice = &world->dice;
     uint32_t count = 1 + (uint32_t)dice_below(dice, capacity);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t kind = dice_below(dice, 8);
-        if (kind < 4) {
+        uint64_t kind = dice_below(dice, 10);
+        if (kind < 5) {
             pools[i] = sliced(world);
-        } else if (kind < 7) {
+        } else if (kind < 8) {
             pools[i] = exclusive(world);
         } else {
             pools[i] = ACRE_DIRECT_POOL;
             if (dice_chance(dice, 50)) {
-                pools[i].reclaim_at = DICE_PICK(dice, 0, 3000, 50000, 1 << 20);
+                pools[i].reclaim_at = DICE_PICK(dice, 0, 12 * world->ref.alignment,
+                                                40 * world->ref.alignment, 50000, 1 << 20);
             }
             continue;
         }
@@ -123,8 +124,8 @@ uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32
 // The pools of a preset, as the library made them: its numbers are another test's matter.
 static uint32_t read_pools(model_world *world, acre_pool_options *pools) {
     size_t count = 0;
-    acre_status status =
-        acre_manager_measured_pools(world->manager, pools, MODEL_LAYOUT_POOLS, &count, NULL);
+    acre_status status = acre_manager_measured_pools(
+        world->manager, pools, sizeof(acre_pool_options), MODEL_LAYOUT_POOLS, &count, NULL);
     WORLD_REQUIRE(world, status == ACRE_OK, "the preset has too many pools");
     for (size_t i = 0; i < count; i++) {
         pools[i].max_pool_size = ACRE_UNSET;
@@ -241,8 +242,9 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
     WORLD_REQUIRE(world, status == ACRE_OK, "no manager: %s", error.detail);
     uint32_t count = family->layout == ACRE_LAYOUT_EXPLICIT ? (uint32_t)layout.pool_count
                                                             : read_pools(world, pools);
-    reference_set_layout(&world->ref, pools, count);
+    reference_set_layout(&world->ref, pools, count, family->layout == ACRE_LAYOUT_EXPLICIT);
     make_foreign(world);
+    world->tiny = dice_chance(&world->dice, 25);
     world->wanted_live = (uint32_t)DICE_PICK(&world->dice, 6, 30, 120);
     for (int i = 0; i < MODEL_SIZES; i++) {
         world->sizes[i] = 1 + dice_below(&world->dice, UINT64_C(1) << dice_below(&world->dice, 21));
@@ -296,7 +298,7 @@ void world_close(model_world *world) {
         for (int i = 0; i < MODEL_HANDLES; i++) {
             uint64_t cursor;
             WORLD_REQUIRE(world,
-                          !world->handles[i].used ||
+                          !model_handle_is_ours(&world->handles[i]) ||
                               acre_manager_get_cursor(world->other, world->handles[i].real, &cursor,
                                                       NULL) == ACRE_NOT_FOUND,
                           "a handle of a manager that is gone has a cursor");

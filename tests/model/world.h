@@ -33,7 +33,14 @@ typedef struct model_handle {
     int allocation; // MODEL_BOUND
     uint32_t owners, bindings;
     acre_handle *real;
+    int holds;     // 1 + the handle that it was bound to with bindings in flight; 0 = none
+    uint32_t held; // by how many such handles
 } model_handle;
+
+// Whether the script holds a reference, so that the handle may be looked at.
+static inline bool model_handle_is_ours(const model_handle *handle) {
+    return handle->used && handle->owners + handle->bindings > 0;
+}
 
 // A binding, or a managed resource, which holds one.
 typedef struct model_use {
@@ -79,6 +86,7 @@ typedef struct model_world {
     model_handle handles[MODEL_HANDLES];
     model_use uses[MODEL_USES];
     uint64_t sizes[MODEL_SIZES]; // that the script likes
+    bool tiny; // hardly anything but small sizes, so that sums meet limits exactly
     uint32_t wanted_live;
     uint32_t live;
 
