@@ -108,6 +108,25 @@ prints '^verified: every allocation held its own pattern until it was freed$'
 run replay "$small" --device host --layout direct
 has_status 0
 
+# ---- relocation: three arrays at the end, one number a pass, and lines below the table
+run replay "$ACRE_TRACES"/*.csv.gz --layout adaptive --relocate --json --passes 2
+has_status 0
+is_quiet
+prints_lines 3
+pair='\[[0-9]+,[0-9]+\]'
+[ "$(grep -cE "\"ns_per_event_warm\":$time,\"moved_bytes\":$pair,\"moves\":$pair,\
+\"pages_given_back\":$pair\}\$" "$work/out")" = 3 ] || complain "a line lacks its three arrays"
+prints '"trace":"gnn_neighbor.csv.gz".*"ratio":1\.1[0-9]+,' # 1.84 without
+prints '"trace":"streams_overlap.csv.gz".*"ratio":1\.0[0-9]+,' # 1.63 without
+run replay "$ACRE_TRACES/streams_overlap.csv.gz" --layout adaptive --relocate
+has_status 0
+prints '^relocation +moved bytes +moves +pages given back$'
+prints '^first +[0-9.]+ GiB +[0-9]+ +[0-9]+$'
+prints '^all +[0-9.]+ GiB +[0-9]+ +[0-9]+$'
+run replay "$small" --device host --device-memory 512MiB --layout adaptive --relocate --verify
+has_status 0
+prints '^verified: every allocation held its own pattern until it was freed$'
+
 # ---- names that JSON must escape
 odd=$(printf 'a"b\\c\td\001\377\303\251.csv')
 cp "$small" "$work/$odd"

@@ -21,7 +21,7 @@ prints '^build +[^ ]'
 prints '^simulated +80\.0 GiB +20\.0 GiB +256 B +sub-slices exclusive direct adaptive$'
 prints '^host +[0-9]'
 run replay --help
-for option in layout device device-memory max-page alignment passes verify lenient json; do
+for option in layout device device-memory max-page alignment passes verify relocate lenient json; do
     prints "^  --$option"
 done
 
@@ -38,6 +38,11 @@ refuses() {
 refuses "a command is missing: replay or info; acre --help tells more"
 refuses "'frob' is no command, they are replay and info; acre --help tells more" frob
 refuses "acre info takes no 'x'" info x
+for layouts in "" "--layout all" "--layout direct" "--layout adaptive,direct"; do
+    # shellcheck disable=SC2086 # split on purpose
+    refuses "--relocate needs --layout adaptive: no other layout moves what lives" \
+        replay "$trace" $layouts --relocate
+done
 refuses "acre info has no option --frob; acre info --help tells more" info --frob
 refuses "no trace to replay; acre replay --help tells more" replay
 refuses "no trace to replay; acre replay --help tells more" replay --json
