@@ -362,6 +362,33 @@ static void limits_that_allow_nothing_say_that_no_call_may_go_on(void **state) {
     rig_close(&r);
 }
 
+// One page has an allocation that no call of this size moves: it keeps its neighbour, and calls
+// end.
+static void an_allocation_above_the_limit_keeps_its_page_and_ends_the_calls(void **state) {
+    (void)state;
+    rig r = arena_rig(128 * MIB, 0);
+    acre_handle *h[] = {take(r.manager, 3 * MIB / 2), take(r.manager, MIB / 4),
+                        take(r.manager, MIB)};
+    acre_manager_release(r.manager, take(r.manager, 9 * MIB));
+    acre_relocation_options options = ACRE_RELOCATION_OPTIONS_INIT;
+    acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
+    options.room = ACRE_RELOCATION_ROOM_HELD;
+    options.max_bytes = MIB;
+    uint64_t moves = 0;
+    int calls = 0;
+    do {
+        assert_ok(acre_manager_relocate(r.manager, &options, &report, NULL));
+        check(r.manager);
+        moves += report.moves;
+        assert_true(++calls < 10);
+    } while (report.more);
+    assert_int_equal(moves, 1);
+    assert_int_equal(report.limited.allocations, 2);
+    assert_int_equal(arena_of(r.manager).outdated_pages, 1);
+    drop_all(r.manager, h, 3);
+    rig_close(&r);
+}
+
 static void a_deadline_that_is_over_still_lets_one_move_through(void **state) {
     (void)state;
     rig r = arena_rig(128 * MIB, 0);
@@ -427,6 +454,7 @@ int main(void) {
         cmocka_unit_test(a_page_with_a_binding_in_flight_is_left_out),
         cmocka_unit_test(a_bounded_run_is_continued_until_nothing_is_left),
         cmocka_unit_test(limits_that_allow_nothing_say_that_no_call_may_go_on),
+        cmocka_unit_test(an_allocation_above_the_limit_keeps_its_page_and_ends_the_calls),
         cmocka_unit_test(a_deadline_that_is_over_still_lets_one_move_through),
         cmocka_unit_test(a_layout_without_an_arena_is_not_relocated),
         cmocka_unit_test(options_that_make_no_sense_are_refused),

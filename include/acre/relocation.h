@@ -85,7 +85,7 @@ typedef struct acre_relocation_options {
     bool compact;
     uint64_t make_room;
     // Limits of one call; ACRE_UNSET = none. A limit may end a call inside a page: the next call
-    // goes on. An allocation larger than max_bytes does not move.
+    // goes on. An allocation larger than max_bytes keeps all that lives on its page.
     uint64_t max_moves;
     uint64_t max_bytes;           // of the allocations moved
     uint64_t max_time;            // nanoseconds from the plan on, looked at after each copy

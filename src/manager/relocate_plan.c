@@ -145,14 +145,18 @@ bool acre_relocation_apply_limits(acre_relocation *plan, uint32_t first) {
         bytes -= moves->list[i].size;
     }
     uint32_t kept = first;
-    while (kept < moves->count && kept < options->max_moves &&
+    // The largest comes first. One that no call would move keeps the rest, too: nothing would go
+    // back for them, and a caller that goes on until there is no more would never end.
+    bool ever = moves->count > first && options->max_moves > 0 &&
+                moves->list[first].size <= options->max_bytes;
+    while (ever && kept < moves->count && kept < options->max_moves &&
            moves->list[kept].size <= options->max_bytes - acre_min(bytes, options->max_bytes)) {
         bytes += moves->list[kept++].size;
     }
     bool all = kept == moves->count;
     for (uint32_t i = kept; i < moves->count; i++) {
         count_stayed(&plan->report.limited, moves->list[i].size);
-        plan->report.more |= options->max_moves > 0 && moves->list[i].size <= options->max_bytes;
+        plan->report.more |= ever;
     }
     acre_relocation_undo(plan, kept);
     return all;
@@ -237,7 +241,7 @@ acre_verdict acre_relocation_plan_page(acre_relocation *plan, uint32_t name, boo
     const acre_page *page = acre_page_at(&plan->manager->heap, name);
     if (plan->moves.count >= plan->options.max_moves || plan->bytes >= plan->options.max_bytes) {
         count_page(plan, page, &plan->report.limited);
-        plan->report.more = plan->moves.count > 0;
+        plan->report.more |= plan->moves.count > 0;
         return ACRE_STAYS;
     }
     uint32_t first = plan->moves.count;
