@@ -97,6 +97,31 @@ static void a_replay_counts_the_peak_and_what_there_was_then(void **state) {
     acre_trace_program_destroy(program);
 }
 
+// 1.5 of 2 MiB live, then 10 MiB: the old page is emptied in the first pass; the second finds pages
+// that hold both. The array has room for two passes of three.
+static void what_relocations_did_is_told_pass_by_pass(void **state) {
+    (void)state;
+    acre_trace_program *program = program_of("0,0,allocate,0x1,1572864,0\n"
+                                             "0,0,allocate,0x2,10485760,0\n"
+                                             "0,0,free,0x1,1572864,0\n"
+                                             "0,0,free,0x2,10485760,0\n");
+    acre_storage *storage = simulated(UINT64_C(1) << 30);
+    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_ADAPTIVE);
+    acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
+    manager.layout = &layout;
+    manager.relocation = ACRE_RELOCATION_COMPACT;
+    acre_replay_pass passes[3] = {{9, 9, 9}, {9, 9, 9}, {9, 9, 9}};
+    acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+    options.pass_results = passes;
+    options.pass_capacity = 2;
+    acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+    assert_int_equal(acre_replay_run(program, storage, &manager, &options, &result, NULL), ACRE_OK);
+    const acre_replay_pass expected[3] = {{1, 1572864, 1}, {0, 0, 0}, {9, 9, 9}};
+    assert_memory_equal(passes, expected, sizeof(expected));
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+}
+
 static void without_options_there_are_three_passes(void **state) {
     (void)state;
     acre_trace_program *program = program_of(small_trace);
@@ -543,6 +568,7 @@ static void host_memory_of_the_manager_that_runs_out_fails_requests_only(void **
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_replay_counts_the_peak_and_what_there_was_then),
+        cmocka_unit_test(what_relocations_did_is_told_pass_by_pass),
         cmocka_unit_test(without_options_there_are_three_passes),
         cmocka_unit_test(a_refused_request_is_counted_and_its_free_passed_over),
         cmocka_unit_test(pages_that_come_below_the_peak_do_not_change_what_there_was_then),
