@@ -113,7 +113,7 @@ int main(void) {
     ops.alignment = heap_alignment;
     ops.bytes_allocated = heap_bytes;
     ops.limits = heap_limits;
-    heap own = {.limit = 10 * 1000 * 1000, .used = 0};
+    heap own = {.limit = UINT64_C(10000000), .used = 0};
     acre_storage *storage = NULL;
     acre_manager *manager = NULL;
     if (acre_storage_create("heap", &ops, &own, NULL, &storage, &error) != ACRE_OK) {
