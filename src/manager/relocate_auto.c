@@ -39,15 +39,13 @@ static bool anything_outdated_lives(const acre_arena *arena) {
     return false;
 }
 
-// Whether the device may be expected to give `pages` more, as far as limits are known.
+// Whether the limits that are known leave room for `pages` more. What others hold of the device is
+// not asked: where a request lands is to depend on the manager's own requests alone.
 static bool may_hold(const acre_manager *manager, uint64_t page, uint64_t pages) {
     const acre_heap *heap = &manager->heap;
-    const acre_storage *storage = heap->storage;
     uint64_t total = manager->total_memory == 0 ? UINT64_MAX : manager->total_memory;
-    uint64_t held = acre_storage_bytes(storage);
     uint64_t more = page > UINT64_MAX / pages ? UINT64_MAX : page * pages;
-    return acre_add_saturating(held, more) <= total &&
-           acre_add_saturating(heap->reserved, more) <= heap->hard_limit;
+    return acre_add_saturating(heap->reserved, more) <= acre_min(total, heap->hard_limit);
 }
 
 // Empties outdated pages into new ones, one at a time. An empty current page that does not help is
