@@ -242,6 +242,13 @@ static void a_request_that_free_room_would_hold_takes_no_page(void **state) {
     assert_int_equal(arena_of(r.manager).current_pages, 2);
     assert_int_equal(report_of(r.manager).moves, 1);
     assert_int_equal(report_of(r.manager).moved_bytes, 2 * MIB);
+    char text[16384];
+    (void)acre_manager_report_write(r.manager, ACRE_REPORT_JSON, text, sizeof text);
+    assert_non_null(
+        strstr(text, "\"moves\": 1, \"moved_bytes\": 2097152, \"pages_given_back\": 0"));
+    (void)acre_manager_report_write(r.manager, ACRE_REPORT_PROMETHEUS, text, sizeof text);
+    assert_non_null(strstr(text, "# TYPE acre_moved_bytes_total counter\n"));
+    assert_non_null(strstr(text, "acre_moved_bytes_total{manager=\"test\"} 2097152\n"));
     acre_manager_release(r.manager, served);
     drop_all(r.manager, h, 4);
     rig_close(&r);

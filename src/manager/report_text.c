@@ -94,9 +94,13 @@ static void write_json(acre_manager *manager, acre_text *text, const acre_report
     acre_text_add(text,
                   ", \"device_bytes\": %" PRIu64 ", \"device_peak_bytes\": %" PRIu64
                   ", \"host_bytes\": %" PRIu64 ", \"total_memory_bytes\": %" PRIu64
-                  ", \"largest_page_bytes\": %" PRIu64 ", \"alignment\": %" PRIu64 ", \"pools\": [",
+                  ", \"largest_page_bytes\": %" PRIu64 ", \"alignment\": %" PRIu64,
                   whole->bytes_allocated, whole->bytes_peak, whole->host_bytes, whole->total_memory,
                   whole->largest_page, whole->alignment);
+    acre_text_add(text,
+                  ", \"moves\": %" PRIu64 ", \"moved_bytes\": %" PRIu64
+                  ", \"pages_given_back\": %" PRIu64 ", \"pools\": [",
+                  whole->moves, whole->moved_bytes, whole->pages_given_back);
     const acre_pool *pool;
     for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
         acre_pool_report report;
@@ -127,6 +131,15 @@ static void add_label(acre_text *text, const char *value) {
     }
 }
 
+// One number of the whole manager.
+static void write_metric(const acre_manager *manager, acre_text *text, const field *metric,
+                         const char *type) {
+    acre_text_add(text, "# HELP acre_%s %s.\n# TYPE acre_%s %s\nacre_%s{manager=\"", metric->name,
+                  metric->help, metric->name, type, metric->name);
+    add_label(text, manager->log.name);
+    acre_text_add(text, "\"} %" PRIu64 "\n", metric->value);
+}
+
 static void write_prometheus(acre_manager *manager, acre_text *text, const acre_report *whole) {
     for (uint32_t f = 0; f < POOL_FIELDS; f++) {
         const acre_pool *pool;
@@ -153,11 +166,15 @@ static void write_prometheus(acre_manager *manager, acre_text *text, const acre_
     const field device[] = {{"device_bytes", whole->bytes_allocated, "Bytes held from the device"},
                             {"device_peak_bytes", whole->bytes_peak, "The most bytes held"},
                             {"host_bytes", whole->host_bytes, "Host memory of the bookkeeping"}};
+    const field moved[] = {
+        {"moves_total", whole->moves, "Allocations moved by relocations"},
+        {"moved_bytes_total", whole->moved_bytes, "Bytes of those"},
+        {"pages_given_back_total", whole->pages_given_back, "Pages that relocations gave back"}};
     for (uint32_t f = 0; f < sizeof device / sizeof device[0]; f++) {
-        acre_text_add(text, "# HELP acre_%s %s.\n# TYPE acre_%s gauge\nacre_%s{manager=\"",
-                      device[f].name, device[f].help, device[f].name, device[f].name);
-        add_label(text, manager->log.name);
-        acre_text_add(text, "\"} %" PRIu64 "\n", device[f].value);
+        write_metric(manager, text, &device[f], "gauge");
+    }
+    for (uint32_t f = 0; f < sizeof moved / sizeof moved[0]; f++) {
+        write_metric(manager, text, &moved[f], "counter");
     }
 }
 
