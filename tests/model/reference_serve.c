@@ -224,6 +224,9 @@ static bool out_of_memory(const model_outcome *outcome) {
 // The least common multiple, or UINT64_MAX: no offset but 0 is a multiple of that.
 static uint64_t common_step(uint64_t a, uint64_t b) {
     uint64_t divisor = a < b ? a : b;
+    if (divisor == 0) {
+        return 0; // no alignment
+    }
     while (divisor > 1 && (a % divisor != 0 || b % divisor != 0)) {
         divisor--;
     }
