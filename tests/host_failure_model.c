@@ -121,11 +121,21 @@ static void take_snapshot(run *at, snapshot *shot) {
     shot->whole.host_bytes = 0;
 }
 
+// From page_size on a report has no gaps.
+static bool same_pool(const acre_pool_report *a, const acre_pool_report *b) {
+    const size_t numbers = sizeof *a - offsetof(acre_pool_report, page_size);
+    return a->kind == b->kind && memcmp(&a->page_size, &b->page_size, numbers) == 0;
+}
+
 static bool same_state(const snapshot *a, const snapshot *b) {
+    for (uint32_t i = 0; i < a->whole.pool_count + 2; i++) {
+        if (!same_pool(&a->pools[i], &b->pools[i])) {
+            return false;
+        }
+    }
     return memcmp(&a->whole.usage, &b->whole.usage, sizeof a->whole.usage) == 0 &&
            a->whole.pages == b->whole.pages && a->whole.pool_count == b->whole.pool_count &&
-           a->whole.bytes_allocated == b->whole.bytes_allocated && a->mode == b->mode &&
-           memcmp(a->pools, b->pools, sizeof a->pools) == 0;
+           a->whole.bytes_allocated == b->whole.bytes_allocated && a->mode == b->mode;
 }
 
 static bool out_of_host_memory(acre_status status, const acre_error *error) {

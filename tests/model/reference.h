@@ -124,7 +124,7 @@ model_outcome reference_reserve(reference *ref, const model_request *request);
 const char *reference_place(reference *ref, const model_request *request,
                             const model_outcome *outcome, const acre_place *place, int *allocation);
 
-void reference_free(reference *ref, int allocation);
+void reference_free(reference *ref, int index);
 void reference_cleanup(reference *ref, acre_cleanup cleanup);
 acre_status reference_install(reference *ref, const acre_pool_options *options, uint32_t count,
                               uint64_t *in_use);
@@ -143,7 +143,7 @@ uint32_t model_pool_index(uint32_t pool); // as in reports
 // ---- between its two files -----------------------------------------------------------------
 
 void reference_flush(reference *ref);
-void reference_return_page(reference *ref, int page);
+void reference_return_page(reference *ref, int index);
 acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int *added);
 
 // Free pages of every pool go, flushed. => whether the device has more room now

@@ -223,11 +223,15 @@ static bool out_of_memory(const model_outcome *outcome) {
 
 // The least common multiple, or UINT64_MAX: no offset but 0 is a multiple of that.
 static uint64_t common_step(uint64_t a, uint64_t b) {
-    uint64_t divisor = a < b ? a : b;
-    while (a % divisor != 0 || b % divisor != 0) {
-        divisor--;
+    if (a == 0 || b == 0) {
+        return 0; // no alignments
     }
-    return a / divisor > UINT64_MAX / b ? UINT64_MAX : a / divisor * b;
+    for (uint64_t divisor = a < b ? a : b; divisor > 1; divisor--) {
+        if (a % divisor == 0 && b % divisor == 0) {
+            return a / divisor > UINT64_MAX / b ? UINT64_MAX : a / divisor * b;
+        }
+    }
+    return a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
 model_outcome reference_reserve(reference *ref, const model_request *request) {

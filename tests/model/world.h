@@ -134,7 +134,7 @@ void world_drop_binding(model_world *world, int handle);
 void world_release_owner(model_world *world);
 void world_retain(model_world *world);
 void world_take_use(model_world *world);
-void world_end_use(model_world *world, int use);
+void world_end_use(model_world *world, int at);
 void world_create_handle(model_world *world);
 void world_bind(model_world *world);
 void world_look_up(model_world *world);
