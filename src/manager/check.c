@@ -96,8 +96,8 @@ static const char *check_page(const acre_manager *manager, const acre_pool *pool
 static const char *check_pool(const acre_manager *manager, const acre_pool *pool,
                               uint64_t *records) {
     tally sum = {0};
-    for (uint32_t page = pool->held_first; page != 0;
-         page = acre_page_at(&manager->heap, page)->next) {
+    for (uint32_t page = pool->held.first; page != 0;
+         page = acre_page_at(&manager->heap, page)->held.next) {
         const char *wrong = check_page(manager, pool, page, &sum);
         if (wrong != NULL) {
             return wrong;

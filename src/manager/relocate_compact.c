@@ -5,7 +5,7 @@
 #define STRETCHES_MOST 8
 
 // Empties current pages into the others. A page that got targets is bound, and so left out.
-acre_verdict acre_relocation_plan_current(acre_relocation *plan, acre_page_list *list) {
+acre_verdict acre_relocation_plan_current(acre_relocation *plan, acre_page_names *list) {
     acre_heap *heap = &plan->manager->heap;
     acre_pool *pool = plan->manager->layout.arena->current;
     list->count = 0;
@@ -89,7 +89,7 @@ static acre_verdict clear_stretch(acre_relocation *plan, run_list *runs, const a
     return found;
 }
 
-acre_verdict acre_relocation_plan_stretch(acre_relocation *plan, acre_page_list *list) {
+acre_verdict acre_relocation_plan_stretch(acre_relocation *plan, acre_page_names *list) {
     acre_heap *heap = &plan->manager->heap;
     const acre_pool *pool = plan->manager->layout.arena->current;
     uint64_t size = acre_round_up(plan->options.make_room, heap->alignment);

@@ -13,8 +13,8 @@ static acre_arena_state state_of(const acre_manager *manager) {
     state.outdated_pools = arena->outdated_count;
     state.outdated_pages = acre_arena_outdated_pages(arena);
     for (uint32_t i = 0; i < arena->outdated_count; i++) {
-        uint32_t name = arena->outdated[i]->held_first;
-        for (const acre_page *page; name != 0; name = page->next) {
+        uint32_t name = arena->outdated[i]->held.first;
+        for (const acre_page *page; name != 0; name = page->held.next) {
             page = acre_page_at(&manager->heap, name);
             state.outdated_guarded += page->guards > 0;
         }

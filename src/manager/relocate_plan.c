@@ -9,7 +9,7 @@
 #include "manager/relocate_plan.h"
 #include "base/error.h"
 
-static void free_list(acre_page_list *list) {
+static void free_list(acre_page_names *list) {
     acre_host_free(list->host, list->pages, list->capacity * sizeof *list->pages,
                    _Alignof(max_align_t));
 }
@@ -214,9 +214,9 @@ static void count_page(acre_relocation *plan, const acre_page *page,
 
 // Adds the pages of a pool that may be emptied.
 acre_verdict acre_relocation_gather(acre_relocation *plan, const acre_pool *pool,
-                                    acre_page_list *list) {
+                                    acre_page_names *list) {
     const acre_heap *heap = &plan->manager->heap;
-    for (uint32_t name = pool->held_first; name != 0; name = acre_page_at(heap, name)->next) {
+    for (uint32_t name = pool->held.first; name != 0; name = acre_page_at(heap, name)->held.next) {
         const acre_page *page = acre_page_at(heap, name);
         uint64_t live;
         if (page->live == 0) {
@@ -252,7 +252,7 @@ acre_verdict acre_relocation_plan_page(acre_relocation *plan, uint32_t name, boo
     return found == ACRE_FITS && !acre_relocation_apply_limits(plan, first) ? ACRE_STAYS : found;
 }
 
-static acre_verdict plan_outdated(acre_relocation *plan, acre_page_list *list, bool may_add) {
+static acre_verdict plan_outdated(acre_relocation *plan, acre_page_names *list, bool may_add) {
     const acre_arena *arena = plan->manager->layout.arena;
     acre_verdict found = ACRE_FITS;
     for (uint32_t i = 0; i < arena->outdated_count && found == ACRE_FITS; i++) {
@@ -270,7 +270,7 @@ static acre_verdict plan_outdated(acre_relocation *plan, acre_page_list *list, b
 acre_status acre_relocation_fill(acre_relocation *plan, acre_error *error) {
     acre_heap *heap = &plan->manager->heap;
     acre_carve *carve = &plan->manager->layout.arena->current->carve;
-    acre_page_list list = {.host = heap->host};
+    acre_page_names list = {.host = heap->host};
     if (carve->recent != 0) {
         acre_carve_settle_recent(carve);
     }

@@ -12,11 +12,11 @@ typedef enum acre_verdict {
 } acre_verdict;
 
 // The pages looked at by one step of planning.
-typedef struct acre_page_list {
+typedef struct acre_page_names {
     acre_host *host;
     acre_source_page *pages;
     uint32_t count, capacity;
-} acre_page_list;
+} acre_page_names;
 
 // ---- relocate_plan.c -----------------------------------------------------------------------
 
@@ -27,7 +27,7 @@ acre_relocation_stayed *acre_relocation_judge(acre_relocation *plan, const acre_
 
 // Adds the pages of a pool that may be emptied; counts the others as staying.
 acre_verdict acre_relocation_gather(acre_relocation *plan, const acre_pool *pool,
-                                    acre_page_list *list);
+                                    acre_page_names *list);
 
 // Plans to move what lives in the runs [slice, end) of a page, all of it or nothing.
 acre_verdict acre_relocation_plan_runs(acre_relocation *plan, uint32_t slice, uint32_t end,
@@ -43,9 +43,9 @@ acre_verdict acre_relocation_plan_page(acre_relocation *plan, uint32_t name, boo
 // ---- relocate_compact.c --------------------------------------------------------------------
 
 // Empties current pages into the others.
-acre_verdict acre_relocation_plan_current(acre_relocation *plan, acre_page_list *list);
+acre_verdict acre_relocation_plan_current(acre_relocation *plan, acre_page_names *list);
 
 // Clears a stretch of a current page for options.make_room, unless there is such room.
-acre_verdict acre_relocation_plan_stretch(acre_relocation *plan, acre_page_list *list);
+acre_verdict acre_relocation_plan_stretch(acre_relocation *plan, acre_page_names *list);
 
 #endif

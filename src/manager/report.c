@@ -108,8 +108,8 @@ void acre_manager_visit_slices(acre_manager *manager, acre_slice_fn visit, void 
     acre_manager_take_pending(manager);
     const acre_pool *pool;
     for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
-        for (uint32_t page = pool->held_first; page != 0;
-             page = acre_page_at(&manager->heap, page)->next) {
+        for (uint32_t page = pool->held.first; page != 0;
+             page = acre_page_at(&manager->heap, page)->held.next) {
             visit_page(manager, pool, page, visit, context);
         }
     }

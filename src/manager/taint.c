@@ -167,12 +167,12 @@ const char *acre_manager_check_claims(acre_manager *manager) {
     uint32_t met = 0;
     const acre_pool *pool;
     for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
-        for (uint32_t name = pool->held_first; name != 0;) {
+        for (uint32_t name = pool->held.first; name != 0;) {
             const acre_page *page = acre_page_at(&manager->heap, name);
             if (!check_page(manager, page, &met)) {
                 return "claims are out of order, or on what is not live";
             }
-            name = page->next;
+            name = page->held.next;
         }
     }
     return met == table->count ? NULL : "claims are held for a slice that does not exist";

@@ -11,6 +11,15 @@
 
 typedef struct acre_pool acre_pool;
 
+// A page's place in a list, by name; 0 = none.
+typedef struct acre_page_links {
+    uint32_t next, prev;
+} acre_page_links;
+
+typedef struct acre_page_list {
+    uint32_t first, last;
+} acre_page_list;
+
 typedef struct acre_page {
     acre_pool *pool;
     uint64_t id;         // the storage's
@@ -21,8 +30,8 @@ typedef struct acre_page {
     uint32_t first;      // the slice at offset 0
     uint32_t live;       // live slices
     uint32_t guards;     // while > 0 the page stays as it is and its free room is not handed out
-    uint32_t next, prev; // held
-    uint32_t idle_next, idle_prev;
+    acre_page_links held;
+    acre_page_links idle;
     bool mapped; // has device memory; else it was carved under a dry run and not resolved since
     bool listed_idle;
     bool in_order; // exact.c: in the order of pages to reclaim
@@ -30,6 +39,41 @@ typedef struct acre_page {
 
 static inline acre_page *acre_page_at(const acre_heap *heap, uint32_t name) {
     return acre_slab_at(&heap->pages, name);
+}
+
+// The lists differ in which links of a page they use: ACRE_PAGE_HELD or ACRE_PAGE_IDLE.
+#define ACRE_PAGE_HELD offsetof(acre_page, held)
+#define ACRE_PAGE_IDLE offsetof(acre_page, idle)
+
+static inline acre_page_links *acre_page_links_of(const acre_heap *heap, uint32_t name,
+                                                  size_t which) {
+    return (acre_page_links *)(void *)((char *)acre_page_at(heap, name) + which);
+}
+
+static inline void acre_page_list_append(acre_page_list *list, const acre_heap *heap, uint32_t name,
+                                         size_t which) {
+    *acre_page_links_of(heap, name, which) = (acre_page_links){0, list->last};
+    if (list->last != 0) {
+        acre_page_links_of(heap, list->last, which)->next = name;
+    } else {
+        list->first = name;
+    }
+    list->last = name;
+}
+
+static inline void acre_page_list_unlink(acre_page_list *list, const acre_heap *heap, uint32_t name,
+                                         size_t which) {
+    const acre_page_links *links = acre_page_links_of(heap, name, which);
+    if (links->prev != 0) {
+        acre_page_links_of(heap, links->prev, which)->next = links->next;
+    } else {
+        list->first = links->next;
+    }
+    if (links->next != 0) {
+        acre_page_links_of(heap, links->next, which)->prev = links->prev;
+    } else {
+        list->last = links->prev;
+    }
 }
 
 static inline acre_slice *acre_heap_slice(const acre_heap *heap, uint32_t name) {

@@ -10,6 +10,9 @@
 #include "pool/page.h"
 #include "pool/size_counts.h"
 
+// A page found idle by this many checks in a row goes back.
+#define ACRE_IDLE_CHECKS 5u
+
 // Slice records that one reservation may need: a new page's and those of the cut.
 #define ACRE_POOL_RECORDS (ACRE_CARVE_RECORDS + 1u)
 
@@ -60,8 +63,8 @@ struct acre_pool {
     uint32_t index;           // as in acre/report.h
     bool returns_at_once;     // idle pages wait for no period and no explicit cleanup
     struct acre_arena *arena; // adaptive: whose current pool it is or was
-    uint32_t held_first, held_last;
-    uint32_t idle_first, idle_last;
+    acre_page_list held;
+    acre_page_list idle;
     acre_size_counts *sizes; // of the pages held; NULL = nobody asks
     uint32_t *order;         // exact.c: idle pages by age, a heap
     uint32_t order_count, order_capacity;
@@ -117,6 +120,9 @@ void acre_pool_report_fill(const acre_pool *pool, acre_pool_report *report);
 // => OUT_OF_MEMORY and what else the storage says, OUT_OF_HOST_MEMORY; nothing was added.
 acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest, uint32_t *page,
                                acre_error *error);
+
+// Gives every page back, whatever lives there; the pool is not used any more.
+void acre_pool_drop_pages(acre_pool *pool);
 
 // Gives an idle page back to the storage.
 void acre_pool_return_page(acre_pool *pool, uint32_t name);
