@@ -47,9 +47,21 @@ static void two_small_requests_share_the_metadata_page(void **state) {
     rig r = adaptive(128 * MIB, 32);
     acre_handle *a = take(r.manager, 512);
     acre_handle *b = take(r.manager, 512);
+    assert_int_equal(usage_of(r.manager).in_use, 1024);
     assert_usage(r.manager, 2, 8 * MIB);
     acre_manager_release(r.manager, a);
     acre_manager_release(r.manager, b);
+    rig_close(&r);
+}
+
+static void a_freed_piece_of_the_metadata_page_serves_again(void **state) {
+    (void)state;
+    rig r = adaptive(128 * MIB, 32);
+    acre_manager_release(r.manager, take(r.manager, 512));
+    acre_handle *again = take(r.manager, 512);
+    assert_int_equal(usage_of(r.manager).in_use, 512);
+    assert_usage(r.manager, 1, 8 * MIB);
+    acre_manager_release(r.manager, again);
     rig_close(&r);
 }
 
@@ -60,6 +72,7 @@ static void metadata_and_the_workload_do_not_share_a_pool(void **state) {
     acre_handle *large = take(r.manager, 4 * MIB);
     assert_int_equal(place_of(r.manager, small).pool_index, METADATA);
     assert_int_equal(place_of(r.manager, large).pool_index, ARENA);
+    assert_int_equal(usage_of(r.manager).in_use, 4096 + 4 * MIB);
     assert_usage(r.manager, 2, (8 + 5) * MIB);
     acre_manager_release(r.manager, small);
     acre_manager_release(r.manager, large);
@@ -130,6 +143,18 @@ static void five_sizes_repeated_reserve_no_more(void **state) {
 
 // ---- growth --------------------------------------------------------------------------------
 
+static void a_request_that_fits_the_pages_grows_nothing(void **state) {
+    (void)state;
+    rig r = adaptive(16 * MIB, 32);
+    acre_handle *h[2] = {take(r.manager, MIB), take(r.manager, 2 * MIB)};
+    assert_int_equal(pool_of(r.manager, ARENA).page_size, 2 * MIB);
+    assert_int_equal(pool_of(r.manager, ARENA).pages, 2);
+    assert_int_equal(pool_of(r.manager, ARENA).outdated_pages, 0);
+    assert_int_equal(report_of(r.manager).pool_count, 3);
+    drop_all(r.manager, h, 2);
+    rig_close(&r);
+}
+
 // A MiB of slack, whole MiB, then the alignment, between the smallest and the largest page.
 static void a_growth_sizes_pages_to_the_request_with_slack(void **state) {
     (void)state;
@@ -138,6 +163,7 @@ static void a_growth_sizes_pages_to_the_request_with_slack(void **state) {
     } cases[] = {{128 * MIB, 32, 2 * MIB, 2 * MIB},
                  {128 * MIB, 32, 2 * MIB + 1, 4 * MIB},
                  {128 * MIB, 32, 10 * MIB, 11 * MIB},
+                 {16 * MIB, 32, 10 * MIB, 11 * MIB},
                  {16 * MIB, 32, 16 * MIB, 16 * MIB},
                  {128 * MIB, 50, 9 * MIB, 10485800}, // of the size, not of what it is padded to
                  {64 * KIB + 4096, 32, 64 * KIB + 1, 64 * KIB + 4096}};
@@ -415,12 +441,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hundred_bytes_come_from_a_metadata_page),
         cmocka_unit_test(two_small_requests_share_the_metadata_page),
+        cmocka_unit_test(a_freed_piece_of_the_metadata_page_serves_again),
         cmocka_unit_test(metadata_and_the_workload_do_not_share_a_pool),
         cmocka_unit_test(sizes_share_the_arenas_pages),
         cmocka_unit_test(what_does_not_fit_beside_gets_another_page),
         cmocka_unit_test(a_size_near_the_metadata_page_goes_to_the_arena),
         cmocka_unit_test(padding_follows_any_alignment),
         cmocka_unit_test(five_sizes_repeated_reserve_no_more),
+        cmocka_unit_test(a_request_that_fits_the_pages_grows_nothing),
         cmocka_unit_test(a_growth_sizes_pages_to_the_request_with_slack),
         cmocka_unit_test(what_no_page_of_the_device_holds_is_too_big),
         cmocka_unit_test(a_refused_growth_leaves_the_page_size_where_it_was),

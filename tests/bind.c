@@ -56,6 +56,23 @@ static void the_allocation_its_place_and_the_cursor_pass_to_assigned(void **stat
     }
 }
 
+static void an_owner_kept_of_reserved_finds_nothing_after_the_bind(void **state) {
+    (void)state;
+    rig r = rig_preset(128 * MIB, 32, ACRE_LAYOUT_ADAPTIVE);
+    acre_handle *reserved = take(r.manager, 512);
+    acre_handle *stale = acre_handle_retain(reserved);
+    acre_handle *assigned = unset(NULL);
+    acre_binding *use = acre_handle_binding(assigned); // taken before there is an allocation
+    assert_ok(acre_manager_bind(r.manager, reserved, assigned, 0, NULL));
+    acre_manager_release(r.manager, reserved);
+    assert_lost(r.manager, stale);
+    assert_int_equal(cursor_of(r.manager, acre_binding_handle(use)), 0);
+    assert_int_equal(place_of(r.manager, acre_binding_handle(use)).size, 512);
+    acre_binding_release(use);
+    drop_all(r.manager, (acre_handle *[]){stale, assigned}, 2);
+    rig_close(&r);
+}
+
 static void the_last_owner_of_assigned_frees_it_while_reserved_is_still_held(void **state) {
     (void)state;
     rig r = plain_rig();
@@ -280,6 +297,7 @@ static void a_bind_without_a_handle_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_allocation_its_place_and_the_cursor_pass_to_assigned),
+        cmocka_unit_test(an_owner_kept_of_reserved_finds_nothing_after_the_bind),
         cmocka_unit_test(the_last_owner_of_assigned_frees_it_while_reserved_is_still_held),
         cmocka_unit_test(owners_of_assigned_are_counted_from_before_the_bind),
         cmocka_unit_test(a_bound_handle_may_be_reserved_for_the_next_bind),

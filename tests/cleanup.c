@@ -36,6 +36,23 @@ static void a_binding_taken_before_a_cleanup_still_resolves_after_it(void **stat
     rig_close(&r);
 }
 
+static void a_binding_alone_keeps_its_page_over_a_cleanup(void **state) {
+    (void)state;
+    rig r = exclusive_pages_rig();
+    acre_handle *h[3] = {take(r.manager, 1024), take(r.manager, 1024), take(r.manager, 1024)};
+    acre_binding *middle = acre_handle_binding(h[1]);
+    uint64_t reserved = usage_of(r.manager).reserved;
+    drop_all(r.manager, h, 3);
+    acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+    assert_int_equal(cursor_of(r.manager, acre_binding_handle(middle)), 0);
+    acre_resource resource = ACRE_RESOURCE_INIT;
+    assert_ok(acre_manager_resolve(r.manager, acre_binding_handle(middle), 0, 0, &resource, NULL));
+    assert_int_equal(resource.size, 1024);
+    assert_int_equal(usage_of(r.manager).reserved, reserved - 2048);
+    acre_binding_release(middle);
+    rig_close(&r);
+}
+
 typedef struct kept {
     acre_handle *handle;
     acre_place place;
@@ -159,6 +176,7 @@ static void zero_sized_allocations_live_through_a_cleanup(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_binding_taken_before_a_cleanup_still_resolves_after_it),
+        cmocka_unit_test(a_binding_alone_keeps_its_page_over_a_cleanup),
         cmocka_unit_test(what_is_held_keeps_its_bytes_over_cleanups_in_every_pool),
         cmocka_unit_test(an_explicit_cleanup_flushes_frees_that_were_put_off),
         cmocka_unit_test(a_page_with_a_live_slice_stays),

@@ -47,11 +47,16 @@ static void only_the_exact_padded_size_is_reused(void **state) {
 static void the_watermark_returns_just_enough_in_the_order_of_creation(void **state) {
     (void)state;
     static const int orders[3][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         rig r = direct_rig(7 * MIB);
-        acre_handle *h[3] = {take(r.manager, MIB), take(r.manager, 2 * MIB),
-                             take(r.manager, 3 * MIB)};
-        for (int k = 0; k < 3; k++) {
+        acre_handle *h[3];
+        for (uint64_t k = 0; k < 3; k++) {
+            h[k] = take(r.manager, (k + 1) * MIB);
+            if (i == 3) { // each is gone before the next comes
+                acre_manager_release(r.manager, h[k]);
+            }
+        }
+        for (int k = 0; k < 3 && i < 3; k++) {
             acre_manager_release(r.manager, h[orders[i][k]]);
         }
         assert_int_equal(pool_of(r.manager, 0).pages, 3);

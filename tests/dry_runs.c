@@ -57,6 +57,22 @@ static void a_measurement_maps_only_what_it_resolves(void **state) {
     rig_close(&r);
 }
 
+static void a_persistent_slice_of_a_dry_run_has_no_memory_until_it_is_resolved(void **state) {
+    (void)state;
+    rig r = growable();
+    set_mode(r.manager, ACRE_MODE_PERSISTENT);
+    acre_dry_run_begin();
+    acre_handle *kv = take(r.manager, 512 * KIB);
+    assert_int_equal(pool_of(r.manager, ACRE_POOL_INDEX_PERSISTENT).pages, 1);
+    assert_int_equal(pool_of(r.manager, ACRE_POOL_INDEX_PERSISTENT).pages_unmapped, 1);
+    assert_int_equal(resolved_size(r.manager, kv), 512 * KIB);
+    assert_int_equal(pool_of(r.manager, ACRE_POOL_INDEX_PERSISTENT).pages_unmapped, 0);
+    acre_manager_release(r.manager, kv);
+    acre_dry_run_end();
+    set_mode(r.manager, ACRE_MODE_AUTO);
+    rig_close(&r);
+}
+
 static void persistent_direct_and_dedicated_slices_are_mapped_alone(void **state) {
     (void)state;
     acre_pool_options pool = direct_pool(ACRE_UNSET);
@@ -182,6 +198,27 @@ static void a_plan_measured_dry_fits_the_run_that_follows(void **state) {
     rig_close(&r);
 }
 
+// The first pass has scratch of a measurement beside the workload, the second none.
+static void a_second_dry_pass_measures_the_workload_alone(void **state) {
+    (void)state;
+    acre_pool_options pool = sliced_pool(MIB, ACRE_UNSET, ACRE_UNSET);
+    acre_layout layout = explicit_layout(&pool, 1);
+    rig r = rig_pools(&pool, 1);
+    acre_dry_run_begin();
+    acre_handle *live = take(r.manager, 600 * KIB);
+    acre_real_run_begin();
+    acre_manager_release(r.manager, take(r.manager, 600 * KIB));
+    acre_real_run_end();
+    acre_manager_release(r.manager, live);
+    assert_int_equal(pool_of(r.manager, 0).pages_peak, 2);
+    assert_ok(acre_manager_install_layout(r.manager, &layout, NULL));
+    acre_manager_release(r.manager, take(r.manager, 600 * KIB));
+    assert_int_equal(pool_of(r.manager, 0).pages_peak, 1);
+    acre_dry_run_end();
+    assert_int_equal(device_calls(r.storage), 0);
+    rig_close(&r);
+}
+
 static void runs_nest(void **state) {
     (void)state;
     assert_int_equal(acre_launch_mode_now(), ACRE_LAUNCH_EXECUTE);
@@ -231,12 +268,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_of_a_dry_run_has_no_memory_until_it_is_resolved),
         cmocka_unit_test(a_measurement_maps_only_what_it_resolves),
+        cmocka_unit_test(a_persistent_slice_of_a_dry_run_has_no_memory_until_it_is_resolved),
         cmocka_unit_test(persistent_direct_and_dedicated_slices_are_mapped_alone),
         cmocka_unit_test(look_ups_cause_no_backing),
         cmocka_unit_test(backing_that_fails_is_mapping_failed_with_the_cause),
         cmocka_unit_test(after_a_dry_run_pages_are_mapped_at_once_again),
         cmocka_unit_test(a_dry_run_measures_a_workload_larger_than_the_device),
         cmocka_unit_test(a_plan_measured_dry_fits_the_run_that_follows),
+        cmocka_unit_test(a_second_dry_pass_measures_the_workload_alone),
         cmocka_unit_test(runs_nest),
         cmocka_unit_test(a_dry_run_is_the_process_s_and_a_real_run_its_thread_s),
     };

@@ -89,6 +89,66 @@ static void two_live_allocations_never_share_a_page(void **state) {
     rig_close(&r);
 }
 
+// Alone with a limit of 1024, and the preset, whose first pools take what these tests ask for.
+static rig small_rig(bool preset, uint64_t alignment) {
+    acre_pool_options pool = exclusive_pool(1024);
+    return preset ? rig_preset(128 * MIB, alignment, ACRE_LAYOUT_EXCLUSIVE_PAGES)
+                  : rig_sized(128 * MIB, alignment, &pool, 1);
+}
+
+static void two_live_allocations_reserve_their_sum_at_least(void **state) {
+    (void)state;
+    const uint64_t sizes[] = {512, 768};
+    for (size_t i = 0; i < 2 * COUNT_OF(sizes); i++) {
+        uint64_t size = sizes[i / 2];
+        rig r = small_rig(i % 2 == 1, 32);
+        acre_handle *h[2] = {take(r.manager, size), take(r.manager, size)};
+        assert_int_equal(usage_of(r.manager).allocations, 2);
+        assert_int_equal(usage_of(r.manager).in_use, 2 * size);
+        assert_int_equal(usage_of(r.manager).reserved, 2 * size); // multiples of 32: no more
+        drop_all(r.manager, h, 2);
+        rig_close(&r);
+    }
+}
+
+static void a_freed_page_serves_the_same_size_again(void **state) {
+    (void)state;
+    for (int preset = 0; preset < 2; preset++) {
+        rig r = small_rig(preset == 1, 32);
+        acre_manager_release(r.manager, take(r.manager, 512));
+        acre_handle *again = take(r.manager, 512);
+        assert_int_equal(usage_of(r.manager).allocations, 1);
+        assert_int_equal(usage_of(r.manager).in_use, 512);
+        assert_int_equal(usage_of(r.manager).reserved, 512);
+        assert_int_equal(device_calls(r.storage), 1);
+        acre_manager_release(r.manager, again);
+        rig_close(&r);
+    }
+}
+
+static void the_preset_pads_to_an_alignment_of_50_as_well(void **state) {
+    (void)state;
+    rig r = small_rig(true, 50);
+    acre_handle *h[2] = {take(r.manager, 40), take(r.manager, 40)};
+    assert_int_equal(usage_of(r.manager).padding, 20);
+    assert_int_equal(usage_of(r.manager).reserved, 100);
+    drop_all(r.manager, h, 2);
+    rig_close(&r);
+}
+
+static void small_sizes_of_the_preset_use_their_sum(void **state) {
+    (void)state;
+    rig r = small_rig(true, 10);
+    acre_handle *h[4];
+    for (uint64_t i = 0; i < 4; i++) {
+        h[i] = take(r.manager, 50 + 100 * i); // 50, 150, 250, 350
+    }
+    assert_int_equal(usage_of(r.manager).in_use, 800);
+    assert_int_equal(usage_of(r.manager).reserved, 800);
+    drop_all(r.manager, h, 4);
+    rig_close(&r);
+}
+
 static void usage_is_the_same_after_a_release_and_the_same_request(void **state) {
     (void)state;
     acre_pool_options pool = exclusive_pool(512);
@@ -150,6 +210,10 @@ int main(void) {
         cmocka_unit_test(the_tightest_of_many_free_pages_is_found),
         cmocka_unit_test(no_free_page_large_enough_means_a_new_page),
         cmocka_unit_test(two_live_allocations_never_share_a_page),
+        cmocka_unit_test(two_live_allocations_reserve_their_sum_at_least),
+        cmocka_unit_test(a_freed_page_serves_the_same_size_again),
+        cmocka_unit_test(the_preset_pads_to_an_alignment_of_50_as_well),
+        cmocka_unit_test(small_sizes_of_the_preset_use_their_sum),
         cmocka_unit_test(usage_is_the_same_after_a_release_and_the_same_request),
         cmocka_unit_test(a_limit_of_zero_makes_a_pool_for_zero_sized_requests),
         cmocka_unit_test(an_unset_limit_is_the_largest_page),

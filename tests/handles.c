@@ -40,8 +40,9 @@ static void an_allocation_lives_until_its_last_owner_is_gone(void **state) {
 
 static void one_owner_alone_may_update_in_place(void **state) {
     (void)state;
-    const acre_layout_kind kinds[] = {ACRE_LAYOUT_SUB_SLICES, ACRE_LAYOUT_EXCLUSIVE_PAGES};
-    for (size_t i = 0; i < 2; i++) {
+    const acre_layout_kind kinds[] = {ACRE_LAYOUT_SUB_SLICES, ACRE_LAYOUT_EXCLUSIVE_PAGES,
+                                      ACRE_LAYOUT_ADAPTIVE};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         rig r = rig_preset(128 * MIB, 32, kinds[i]);
         acre_handle *a = take(r.manager, 10);
         assert_true(acre_handle_can_mut(a));
@@ -150,6 +151,21 @@ static void an_uninitialised_handle_is_not_found_and_causes_no_pages(void **stat
     rig_close(&r);
 }
 
+static void an_uninitialised_handle_is_not_found_on_an_adaptive_layout_either(void **state) {
+    (void)state;
+    rig r = rig_preset(128 * MIB, 32, ACRE_LAYOUT_ADAPTIVE);
+    acre_handle *live_one = take(r.manager, 512);
+    acre_handle *unset = NULL;
+    assert_ok(acre_handle_create(NULL, &unset, NULL));
+    assert_not_found(r.manager, unset);
+    acre_binding *use = acre_handle_binding(unset);
+    assert_not_found(r.manager, acre_binding_handle(use));
+    acre_binding_release(use);
+    acre_handle_release(unset);
+    acre_manager_release(r.manager, live_one);
+    rig_close(&r);
+}
+
 static void a_foreign_handle_is_not_found(void **state) {
     (void)state;
     rig mine = plain_rig();
@@ -250,6 +266,7 @@ int main(void) {
         cmocka_unit_test(a_release_by_handle_takes_effect_at_the_next_operation),
         cmocka_unit_test(releasing_nothing_is_allowed),
         cmocka_unit_test(an_uninitialised_handle_is_not_found_and_causes_no_pages),
+        cmocka_unit_test(an_uninitialised_handle_is_not_found_on_an_adaptive_layout_either),
         cmocka_unit_test(a_foreign_handle_is_not_found),
         cmocka_unit_test(a_stale_handle_is_not_found_whatever_reuses_its_room),
         cmocka_unit_test(handles_outlive_their_manager_and_are_not_found),

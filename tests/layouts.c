@@ -280,9 +280,10 @@ static void repeating_five_sizes_reserves_no_more_on_either_preset(void **state)
 
 static void freeing_every_other_and_asking_again_grows_by_a_tenth_at_most(void **state) {
     (void)state;
-    const acre_layout_kind kinds[] = {ACRE_LAYOUT_EXCLUSIVE_PAGES, ACRE_LAYOUT_SUB_SLICES};
+    const acre_layout_kind kinds[] = {ACRE_LAYOUT_EXCLUSIVE_PAGES, ACRE_LAYOUT_SUB_SLICES,
+                                      ACRE_LAYOUT_ADAPTIVE};
     const uint64_t sizes[] = {50, 1000, 100, 5000, 200, 10000, 300};
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         rig r = rig_preset(128 * MIB, 32, kinds[k]);
         acre_handle *h[COUNT_OF(sizes)];
         for (size_t i = 0; i < COUNT_OF(sizes); i++) {
@@ -297,6 +298,31 @@ static void freeing_every_other_and_asking_again_grows_by_a_tenth_at_most(void *
                                  take(r.manager, sizes[4])};
         assert_true(usage_of(r.manager).reserved <= before + before / 10);
         drop_all(r.manager, again, 3);
+        drop_all(r.manager, h, COUNT_OF(sizes));
+        rig_close(&r);
+    }
+}
+
+// All seven stay: only second owners of every other go.
+static void requests_beside_live_ones_that_go_at_once_grow_it_by_a_tenth_at_most(void **state) {
+    (void)state;
+    const acre_layout_kind kinds[] = {ACRE_LAYOUT_SUB_SLICES, ACRE_LAYOUT_ADAPTIVE};
+    const uint64_t sizes[] = {50, 1000, 100, 5000, 200, 10000, 300};
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        rig r = rig_preset(128 * MIB, 32, kinds[k]);
+        acre_handle *h[COUNT_OF(sizes)];
+        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+            h[i] = take(r.manager, sizes[i]);
+        }
+        uint64_t before = usage_of(r.manager).reserved;
+        for (size_t i = 0; i < COUNT_OF(sizes); i += 2) {
+            acre_manager_release(r.manager, acre_handle_retain(h[i]));
+        }
+        for (size_t i = 0; i < COUNT_OF(sizes) / 2; i++) {
+            acre_manager_release(r.manager, take(r.manager, sizes[i]));
+        }
+        assert_int_equal(usage_of(r.manager).allocations, COUNT_OF(sizes));
+        assert_true(usage_of(r.manager).reserved <= before + before / 10);
         drop_all(r.manager, h, COUNT_OF(sizes));
         rig_close(&r);
     }
@@ -323,6 +349,7 @@ int main(void) {
         cmocka_unit_test(explicit_lists_refuse_what_is_no_pool_of_a_layout),
         cmocka_unit_test(repeating_five_sizes_reserves_no_more_on_either_preset),
         cmocka_unit_test(freeing_every_other_and_asking_again_grows_by_a_tenth_at_most),
+        cmocka_unit_test(requests_beside_live_ones_that_go_at_once_grow_it_by_a_tenth_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
