@@ -55,6 +55,9 @@ _Static_assert(sizeof(acre_slice) == 48, "slice records are 48 bytes");
 
 // Whether a run has `size` bytes at a multiple of `step`.
 static inline bool acre_slice_holds(const acre_slice *slice, uint64_t size, uint64_t step) {
+    if (slice->size < size) {
+        return false; // mostly so: spares the divisions
+    }
     uint64_t gap = (step - slice->offset % step) % step;
     return gap <= slice->size && slice->size - gap >= size;
 }
