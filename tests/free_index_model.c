@@ -307,7 +307,7 @@ static void take(carve_case *at) {
     acre_run run = acre_carve_take(&at->carve, size, step);
     REQUIRE(at->seed, at->step, (run.slice != NULL) == (best != UINT64_MAX));
     if (run.slice != NULL) {
-        live_run made = {run, run.slice->page, run.slice->offset, run.slice->size};
+        live_run made = {run, acre_slice_page(run.slice), run.slice->offset, run.slice->size};
         uint64_t gap = gap_around(at, &made);
         bool again = at->freed && at->last.size == size && at->last.offset % step == 0;
         REQUIRE(at->seed, at->step, made.size == size && made.offset % step == 0);

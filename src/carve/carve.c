@@ -17,14 +17,14 @@ uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size) {
     slice->offset = 0;
     slice->size = size;
     slice->before = slice->after = 0;
-    slice->page = page & ACRE_MAX_PAGES;
+    acre_slice_set_page(slice, page & ACRE_MAX_PAGES);
     acre_free_index_add(&carve->index, name);
     return name;
 }
 
 void acre_carve_remove_page(acre_carve *carve, uint32_t first) {
-    if (carve->recent != 0 && acre_slice_at(carve->slices, carve->recent)->page ==
-                                  acre_slice_at(carve->slices, first)->page) {
+    if (carve->recent != 0 && acre_slice_page(acre_slice_at(carve->slices, carve->recent)) ==
+                                  acre_slice_page(acre_slice_at(carve->slices, first))) {
         acre_carve_settle_recent(carve);
     }
     acre_free_index_remove(&carve->index, first);
@@ -44,7 +44,7 @@ static void absorb(acre_carve *carve, uint32_t kept, uint32_t gone) {
 }
 
 static inline bool is_free(const acre_carve *carve, uint32_t name) {
-    return name != 0 && acre_slice_at(carve->slices, name)->state == ACRE_SLICE_FREE;
+    return name != 0 && acre_slice_state_of(acre_slice_at(carve->slices, name)) == ACRE_SLICE_FREE;
 }
 
 void acre_carve_settle_recent(acre_carve *carve) {
@@ -74,7 +74,7 @@ static uint32_t cut(acre_carve *carve, uint32_t name, uint64_t size) {
     behind->size = slice->size - size;
     behind->before = name;
     behind->after = slice->after;
-    behind->page = slice->page;
+    acre_slice_set_page(behind, acre_slice_page(slice));
     if (slice->after != 0) {
         acre_slice_at(carve->slices, slice->after)->before = rest;
     }
@@ -96,8 +96,8 @@ static acre_run take_found(acre_carve *carve, uint32_t name, uint64_t size, uint
     if (slice->size != size) {
         acre_free_index_add(&carve->index, cut(carve, name, size));
     }
-    slice->state = ACRE_SLICE_LIVE;
-    slice->aligned = ACRE_SLICE_ANYWHERE;
+    acre_slice_set_state(slice, ACRE_SLICE_LIVE);
+    acre_slice_set_aligned(slice, ACRE_SLICE_ANYWHERE);
     return (acre_run){slice, name};
 }
 
@@ -127,8 +127,8 @@ acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
         if (acre_likely(recent.slice->size == size &&
                         (step == carve->unit || recent.slice->offset % step == 0))) {
             carve->recent = 0;
-            recent.slice->state = ACRE_SLICE_LIVE;
-            recent.slice->aligned = ACRE_SLICE_ANYWHERE;
+            acre_slice_set_state(recent.slice, ACRE_SLICE_LIVE);
+            acre_slice_set_aligned(recent.slice, ACRE_SLICE_ANYWHERE);
             return recent;
         }
         // A request that nothing holds leaves even this as it was. Mostly two bit scans say that
@@ -150,18 +150,18 @@ acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
 
 void acre_carve_withhold_run(acre_carve *carve, uint32_t name) {
     acre_free_index_remove(&carve->index, name);
-    acre_slice_at(carve->slices, name)->state = ACRE_SLICE_WITHHELD;
+    acre_slice_set_state(acre_slice_at(carve->slices, name), ACRE_SLICE_WITHHELD);
 }
 
 void acre_carve_withhold_page(acre_carve *carve, uint32_t first) {
-    if (carve->recent != 0 && acre_slice_at(carve->slices, carve->recent)->page ==
-                                  acre_slice_at(carve->slices, first)->page) {
+    if (carve->recent != 0 && acre_slice_page(acre_slice_at(carve->slices, carve->recent)) ==
+                                  acre_slice_page(acre_slice_at(carve->slices, first))) {
         acre_carve_settle_recent(carve);
         // The first record of a page is never absorbed, so `first` still names it.
     }
     for (uint32_t name = first; name != 0;) {
         acre_slice *slice = acre_slice_at(carve->slices, name);
-        if (slice->state == ACRE_SLICE_FREE) {
+        if (acre_slice_state_of(slice) == ACRE_SLICE_FREE) {
             acre_carve_withhold_run(carve, name);
         }
         name = slice->after;
@@ -171,9 +171,9 @@ void acre_carve_withhold_page(acre_carve *carve, uint32_t first) {
 void acre_carve_restore_page(acre_carve *carve, uint32_t first) {
     for (uint32_t name = first; name != 0;) {
         acre_slice *slice = acre_slice_at(carve->slices, name);
-        if (slice->state == ACRE_SLICE_WITHHELD) {
-            while (slice->after != 0 &&
-                   acre_slice_at(carve->slices, slice->after)->state == ACRE_SLICE_WITHHELD) {
+        if (acre_slice_state_of(slice) == ACRE_SLICE_WITHHELD) {
+            while (slice->after != 0 && acre_slice_state_of(acre_slice_at(
+                                            carve->slices, slice->after)) == ACRE_SLICE_WITHHELD) {
                 absorb(carve, name, slice->after);
             }
             acre_free_index_add(&carve->index, name);
@@ -202,11 +202,11 @@ void acre_carve_exchange(acre_slab *slices, uint32_t a, uint32_t b) {
     one->offset = two->offset;
     one->before = two->before;
     one->after = two->after;
-    one->page = two->page;
+    acre_slice_set_page(one, acre_slice_page(two));
     two->offset = kept.offset;
     two->before = kept.before;
     two->after = kept.after;
-    two->page = kept.page;
+    acre_slice_set_page(two, acre_slice_page(&kept));
     name_neighbours(slices, a, b);
     name_neighbours(slices, b, a);
 }

@@ -49,7 +49,7 @@ static inline void acre_carve_give(acre_carve *carve, acre_run run) {
     if (carve->recent != 0) {
         acre_carve_settle_recent(carve);
     }
-    run.slice->state = ACRE_SLICE_RECENT;
+    acre_slice_set_state(run.slice, ACRE_SLICE_RECENT);
     carve->recent = run.name;
 }
 
@@ -58,7 +58,7 @@ static inline void acre_carve_give(acre_carve *carve, acre_run run) {
 void acre_carve_withhold_page(acre_carve *carve, uint32_t first);
 
 static inline void acre_carve_withhold(acre_run run) {
-    run.slice->state = ACRE_SLICE_WITHHELD;
+    acre_slice_set_state(run.slice, ACRE_SLICE_WITHHELD);
 }
 
 // Merges what was withheld of a page and enters it into the index again.

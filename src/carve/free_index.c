@@ -51,7 +51,7 @@ void acre_free_index_add(acre_free_index *index, uint32_t name) {
     acre_octave *row = index->rows[e];
     index->count++;
     index->bytes += size;
-    slice->state = ACRE_SLICE_FREE;
+    acre_slice_set_state(slice, ACRE_SLICE_FREE);
     slice->free.child[0] = slice->free.child[1] = 0;
     slice->free.parent = 0;
     slice->free.prev = slice->next = name;
@@ -356,7 +356,7 @@ static bool check_ring(const acre_free_index *index, uint32_t name, uint64_t *co
     uint32_t at = name;
     do {
         const acre_slice *slice = slice_at(index, at);
-        if (slice->state != ACRE_SLICE_FREE || slice->size != node->size ||
+        if (acre_slice_state_of(slice) != ACRE_SLICE_FREE || slice->size != node->size ||
             slice_at(index, slice->next)->free.prev != at ||
             (at != name && slice->free.parent != ACRE_NOT_IN_TRIE)) {
             return false;

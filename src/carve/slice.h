@@ -31,9 +31,7 @@ typedef struct acre_slice {
     uint64_t size;   // bytes of the run
     uint32_t before; // the run that ends at offset; 0 = none
     uint32_t after;  // the run that begins at offset + size; 0 = none
-    uint32_t page : 28;
-    uint32_t aligned : 2; // acre_slice_aligned; may be left over when not live
-    uint32_t state : 2;
+    uint32_t tags;   // page, alignment and state, through the functions below
     union {
         uint32_t handle; // live: whose allocation it is
         uint32_t next;   // free: ring of runs of the same size
@@ -53,6 +51,40 @@ typedef struct acre_slice {
 
 _Static_assert(sizeof(acre_slice) == 48, "slice records are 48 bytes");
 
+// Tags: the page's name in the low 28 bits, then acre_slice_aligned, then the state. Not
+// bit-fields: a compiler writes one of two bits as a byte, and reading the page next then waits
+// until that byte has reached the cache, which was a third of a warm reserve and release.
+#define ACRE_SLICE_ALIGNED_SHIFT 28
+#define ACRE_SLICE_STATE_SHIFT   30
+#define ACRE_MAX_PAGES           ((UINT32_C(1) << ACRE_SLICE_ALIGNED_SHIFT) - 1)
+
+static inline uint32_t acre_slice_page(const acre_slice *slice) {
+    return slice->tags & ACRE_MAX_PAGES;
+}
+
+static inline acre_slice_state acre_slice_state_of(const acre_slice *slice) {
+    return (acre_slice_state)(slice->tags >> ACRE_SLICE_STATE_SHIFT);
+}
+
+// What the request asked its offset to be aligned to; left over when the slice is not live.
+static inline acre_slice_aligned acre_slice_aligned_of(const acre_slice *slice) {
+    return (acre_slice_aligned)(slice->tags >> ACRE_SLICE_ALIGNED_SHIFT & 3);
+}
+
+static inline void acre_slice_set_page(acre_slice *slice, uint32_t page) {
+    slice->tags = (slice->tags & ~ACRE_MAX_PAGES) | page;
+}
+
+static inline void acre_slice_set_state(acre_slice *slice, acre_slice_state state) {
+    const uint32_t others = (UINT32_C(1) << ACRE_SLICE_STATE_SHIFT) - 1;
+    slice->tags = (slice->tags & others) | (uint32_t)state << ACRE_SLICE_STATE_SHIFT;
+}
+
+static inline void acre_slice_set_aligned(acre_slice *slice, acre_slice_aligned aligned) {
+    const uint32_t own = UINT32_C(3) << ACRE_SLICE_ALIGNED_SHIFT;
+    slice->tags = (slice->tags & ~own) | (uint32_t)aligned << ACRE_SLICE_ALIGNED_SHIFT;
+}
+
 // Whether a run has `size` bytes at a multiple of `step`.
 static inline bool acre_slice_holds(const acre_slice *slice, uint64_t size, uint64_t step) {
     if (slice->size < size) {
@@ -67,8 +99,6 @@ typedef struct acre_run {
     acre_slice *slice; // NULL = none
     uint32_t name;
 } acre_run;
-
-#define ACRE_MAX_PAGES ((UINT32_C(1) << 28) - 1)
 
 static inline acre_slice *acre_slice_at(const acre_slab *slices, uint32_t name) {
     return acre_slab_at(slices, name);

@@ -26,7 +26,7 @@ static const char *check_slice(const acre_manager *manager, const acre_pool *poo
         slice->offset % heap->alignment != 0) {
         return "a run is empty or off the alignment";
     }
-    if (slice->state == ACRE_SLICE_LIVE) {
+    if (acre_slice_state_of(slice) == ACRE_SLICE_LIVE) {
         const acre_handle *handle = acre_handle_at(manager->home, slice->handle);
         uint64_t padded = acre_heap_padded(heap, slice->live.requested);
         if (handle->slice != name) {
@@ -40,21 +40,23 @@ static const char *check_slice(const acre_manager *manager, const acre_pool *poo
         sum->padding += padded - slice->live.requested;
         return NULL;
     }
-    if (slice->state == ACRE_SLICE_WITHHELD) {
-        return acre_page_at(heap, slice->page)->guards > 0 ? NULL
-                                                           : "a run is withheld for no guard";
+    if (acre_slice_state_of(slice) == ACRE_SLICE_WITHHELD) {
+        return acre_page_at(heap, acre_slice_page(slice))->guards > 0
+                   ? NULL
+                   : "a run is withheld for no guard";
     }
-    if (acre_page_at(heap, slice->page)->guards > 0) {
+    if (acre_page_at(heap, acre_slice_page(slice))->guards > 0) {
         return "room of a guarded page is on offer";
     }
-    if (slice->state == ACRE_SLICE_RECENT) {
+    if (acre_slice_state_of(slice) == ACRE_SLICE_RECENT) {
         sum->recent++;
         return pool->carve.recent == name ? NULL : "a freed run was left unmerged";
     }
     sum->free_runs++;
     sum->free_bytes += slice->size;
     const acre_slice *after = slice->after == 0 ? NULL : acre_heap_slice(heap, slice->after);
-    return after != NULL && after->state == ACRE_SLICE_FREE ? "two free runs touch" : NULL;
+    return after != NULL && acre_slice_state_of(after) == ACRE_SLICE_FREE ? "two free runs touch"
+                                                                          : NULL;
 }
 
 static const char *check_page(const acre_manager *manager, const acre_pool *pool, uint32_t name,
@@ -66,7 +68,7 @@ static const char *check_page(const acre_manager *manager, const acre_pool *pool
     uint32_t before = 0;
     for (uint32_t at = page->first; at != 0;) {
         const acre_slice *slice = acre_heap_slice(heap, at);
-        if (slice->page != name || slice->before != before || slice->offset != offset) {
+        if (acre_slice_page(slice) != name || slice->before != before || slice->offset != offset) {
             return "the runs of a page do not tile it";
         }
         const char *wrong = check_slice(manager, pool, slice, at, sum);

@@ -17,7 +17,8 @@ acre_status acre_manager_guard(acre_manager *manager, const acre_handle *handle,
         return acre_error_close(
             error, detail, acre_error_refuse(detail, ACRE_OUT_OF_HOST_MEMORY, sizeof(acre_handle)));
     }
-    uint32_t page = acre_heap_slice(&manager->heap, slice)->page; // 0 for a zero-sized one
+    uint32_t page =
+        acre_slice_page(acre_heap_slice(&manager->heap, slice)); // 0 for a zero-sized one
     if (page != 0) {
         acre_page *guarded = acre_page_at(&manager->heap, page);
         acre_pool_guard_page(guarded->pool, guarded);

@@ -146,8 +146,9 @@ acre_status acre_manager_get_place(acre_manager *manager, const acre_handle *han
     const acre_slice *slice = acre_heap_slice(heap, name);
     uint64_t size = slice->live.requested;
     acre_place own = ACRE_PLACE_INIT;
-    own.pool_index = size == 0 ? slice->before : acre_page_at(heap, slice->page)->pool->index;
-    own.page = slice->page;
+    own.pool_index =
+        size == 0 ? slice->before : acre_page_at(heap, acre_slice_page(slice))->pool->index;
+    own.page = acre_slice_page(slice);
     own.offset = slice->offset;
     own.size = size;
     own.padding = acre_heap_padded(heap, size) - size;
@@ -174,7 +175,7 @@ static acre_status resolve(acre_manager *manager, const acre_handle *handle, uin
     size -= offset_start + offset_end;
     acre_resource own = ACRE_RESOURCE_INIT;
     if (size != 0) {
-        acre_page *page = acre_page_at(heap, slice->page);
+        acre_page *page = acre_page_at(heap, acre_slice_page(slice));
         acre_status status = page->mapped ? ACRE_OK : acre_pool_map_page(page->pool, page, error);
         if (status == ACRE_OK) {
             status = acre_storage_resource(heap->storage, page->id, slice->offset + offset_start,

@@ -25,7 +25,7 @@ static inline void free_slice(acre_manager *manager, uint32_t name) {
     }
     acre_pool *pool;
     if (acre_likely(size != 0)) {
-        acre_page *page = acre_page_at(heap, slice->page);
+        acre_page *page = acre_page_at(heap, acre_slice_page(slice));
         pool = page->pool;
         pool->ops->release(pool, page, (acre_run){slice, name});
         pool->usage.in_use -= size;

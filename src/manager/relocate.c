@@ -181,9 +181,9 @@ acre_status acre_relocation_get(const acre_relocation *relocation, size_t index,
     const acre_slice *source = acre_heap_slice(heap, planned->source);
     const acre_slice *target = acre_heap_slice(heap, planned->target);
     acre_relocation_move own = ACRE_RELOCATION_MOVE_INIT;
-    own.from_page = source->page;
+    own.from_page = acre_slice_page(source);
     own.from_offset = source->offset;
-    own.to_page = target->page;
+    own.to_page = acre_slice_page(target);
     own.to_offset = target->offset;
     own.size = planned->size;
     acre_struct_write(move, &own, sizeof own);
@@ -225,7 +225,7 @@ acre_status acre_relocation_copy(acre_relocation *relocation, const acre_copy_qu
 static void take_first_place(acre_manager *manager, uint32_t name) {
     const acre_slice *slice = acre_heap_slice(&manager->heap, name);
     if (slice->before == 0) {
-        acre_page_at(&manager->heap, slice->page)->first = name;
+        acre_page_at(&manager->heap, acre_slice_page(slice))->first = name;
     }
 }
 
@@ -238,12 +238,12 @@ static void hand_over(acre_manager *manager, uint32_t allocation, uint32_t targe
     take_first_place(manager, allocation);
     take_first_place(manager, target);
     const acre_slice *moved = acre_heap_slice(heap, allocation);
-    acre_pool *pool = acre_page_at(heap, moved->page)->pool;
+    acre_pool *pool = acre_page_at(heap, acre_slice_page(moved))->pool;
     pool->largest_alloc = acre_max(pool->largest_alloc, moved->live.requested);
 }
 
 static const acre_page *page_of(const acre_manager *manager, uint32_t slice) {
-    return acre_page_at(&manager->heap, acre_heap_slice(&manager->heap, slice)->page);
+    return acre_page_at(&manager->heap, acre_slice_page(acre_heap_slice(&manager->heap, slice)));
 }
 
 // Whether an allocation must not move after all.
@@ -267,7 +267,7 @@ static void settle_move(acre_relocation *plan, const acre_move *move) {
         acre_relocation_free_target(manager, move->target);
     } else {
         hand_over(manager, move->source, move->target);
-        uint32_t left = acre_heap_slice(&manager->heap, move->target)->page;
+        uint32_t left = acre_slice_page(acre_heap_slice(&manager->heap, move->target));
         acre_relocation_free_target(manager, move->target); // is where the allocation was
         plan->report.moves++;
         plan->report.bytes += move->size;

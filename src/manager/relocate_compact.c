@@ -50,7 +50,7 @@ static bool read_runs(const acre_heap *heap, const acre_page *page, run_list *li
             return false;
         }
         list->runs[list->count++] =
-            (acre_source_run){slice->size, slice->state == ACRE_SLICE_LIVE, at};
+            (acre_source_run){slice->size, acre_slice_state_of(slice) == ACRE_SLICE_LIVE, at};
     }
     return true;
 }

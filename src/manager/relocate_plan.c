@@ -25,7 +25,7 @@ static void count_stayed(acre_relocation_stayed *stayed, uint64_t bytes) {
 // it can have been divides the offset that it got. => 0: nowhere but here.
 static uint64_t step_of(const acre_heap *heap, const acre_slice *slice) {
     uint64_t pages = heap->storage->alignment;
-    switch ((acre_slice_aligned)slice->aligned) {
+    switch (acre_slice_aligned_of(slice)) {
     case ACRE_SLICE_ALIGNED:
         return acre_lcm(heap->alignment,
                         slice->offset == 0 ? pages : acre_gcd(slice->offset, pages));
@@ -52,7 +52,7 @@ static void mark_target(acre_manager *manager, acre_pool *pool, acre_run run, ui
 
 void acre_relocation_free_target(acre_manager *manager, uint32_t name) {
     acre_slice *slice = acre_heap_slice(&manager->heap, name);
-    acre_page *page = acre_page_at(&manager->heap, slice->page);
+    acre_page *page = acre_page_at(&manager->heap, acre_slice_page(slice));
     acre_pool *pool = page->pool;
     pool->usage.allocations--;
     pool->usage.in_use -= slice->live.requested;
@@ -67,7 +67,7 @@ static acre_verdict reserve_target(acre_relocation *plan, acre_move *move, bool 
     acre_pool *pool = manager->layout.arena->current;
     const acre_slice *source = acre_heap_slice(heap, move->source);
     acre_need need = {move->size, source->size, step_of(heap, source)};
-    bool mapped = acre_page_at(heap, source->page)->mapped;
+    bool mapped = acre_page_at(heap, acre_slice_page(source))->mapped;
     if (need.step == 0 || need.step > pool->page_size || need.padded > pool->page_size) {
         return ACRE_STAYS;
     }
@@ -87,7 +87,7 @@ static acre_verdict reserve_target(acre_relocation *plan, acre_move *move, bool 
     if (run.slice == NULL) {
         return ACRE_STAYS;
     }
-    acre_page *page = acre_page_at(heap, run.slice->page);
+    acre_page *page = acre_page_at(heap, acre_slice_page(run.slice));
     acre_error unmapped;
     if (mapped && !page->mapped && // bytes that exist need a place that does
         acre_pool_map_page(pool, page, &unmapped) != ACRE_OK) {
@@ -119,7 +119,7 @@ static acre_verdict add_moves(acre_relocation *plan, uint32_t slice, uint32_t en
     acre_manager *manager = plan->manager;
     for (uint32_t at = slice; at != end; at = acre_heap_slice(&manager->heap, at)->after) {
         const acre_slice *source = acre_heap_slice(&manager->heap, at);
-        if (source->state != ACRE_SLICE_LIVE) {
+        if (acre_slice_state_of(source) != ACRE_SLICE_LIVE) {
             continue;
         }
         acre_handle *held = acre_handle_at(manager->home, source->handle);
@@ -192,7 +192,7 @@ acre_relocation_stayed *acre_relocation_judge(acre_relocation *plan, const acre_
     *live = 0;
     for (uint32_t at = page->first; at != 0; at = acre_heap_slice(&manager->heap, at)->after) {
         const acre_slice *slice = acre_heap_slice(&manager->heap, at);
-        if (slice->state == ACRE_SLICE_LIVE) {
+        if (acre_slice_state_of(slice) == ACRE_SLICE_LIVE) {
             *live += slice->size;
             bound = bound || acre_handle_bindings(acre_handle_at(manager->home, slice->handle)) > 0;
         }
@@ -206,7 +206,7 @@ static void count_page(acre_relocation *plan, const acre_page *page,
     const acre_heap *heap = &plan->manager->heap;
     for (uint32_t at = page->first; at != 0; at = acre_heap_slice(heap, at)->after) {
         const acre_slice *slice = acre_heap_slice(heap, at);
-        if (slice->state == ACRE_SLICE_LIVE) {
+        if (acre_slice_state_of(slice) == ACRE_SLICE_LIVE) {
             count_stayed(stayed, slice->live.requested);
         }
     }

@@ -89,13 +89,13 @@ static void visit_page(acre_manager *manager, const acre_pool *pool, uint32_t na
                                 .page_size = page->size,
                                 .offset = slice->offset,
                                 .size = slice->size,
-                                .live = slice->state == ACRE_SLICE_LIVE};
+                                .live = acre_slice_state_of(slice) == ACRE_SLICE_LIVE};
         at = slice->after;
         if (info.live) {
             info.requested = slice->live.requested;
             info.tag = acre_handle_at(manager->home, slice->handle)->link;
         } else {
-            while (at != 0 && acre_heap_slice(heap, at)->state != ACRE_SLICE_LIVE) {
+            while (at != 0 && acre_slice_state_of(acre_heap_slice(heap, at)) != ACRE_SLICE_LIVE) {
                 info.size += acre_heap_slice(heap, at)->size;
                 at = acre_heap_slice(heap, at)->after;
             }

@@ -417,8 +417,8 @@ static acre_status read_reservation(const acre_manager *manager,
 // A move must keep what the offset is a multiple of.
 static void note_alignment(acre_manager *manager, const acre_handle *handle, uint64_t alignment) {
     bool divides = manager->heap.storage->alignment % alignment == 0;
-    acre_heap_slice(&manager->heap, handle->slice)->aligned =
-        divides ? ACRE_SLICE_ALIGNED : ACRE_SLICE_ODD_ALIGNED;
+    acre_slice_set_aligned(acre_heap_slice(&manager->heap, handle->slice),
+                           divides ? ACRE_SLICE_ALIGNED : ACRE_SLICE_ODD_ALIGNED);
 }
 
 acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservation *reservation,

@@ -147,7 +147,7 @@ static bool check_page(const acre_manager *manager, const acre_page *page, uint3
         const acre_slice *slice = acre_heap_slice(&manager->heap, at);
         const acre_claims *claims = claims_of(&manager->tainted, at);
         if (claims != NULL) {
-            if (slice->state != ACRE_SLICE_LIVE || claims->count == 0 ||
+            if (acre_slice_state_of(slice) != ACRE_SLICE_LIVE || claims->count == 0 ||
                 !acre_claims_check(claims, slice->live.requested)) {
                 return false;
             }

@@ -64,8 +64,8 @@ static acre_run exact_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
 
 static void exact_release(acre_pool *pool, acre_page *page, acre_run run) {
     acre_pool_free_page(pool, page, run);
-    acre_pool_let_go(pool, page, run.slice->page);
-    acre_exact_page_idles(pool, page, run.slice->page);
+    acre_pool_let_go(pool, page, acre_slice_page(run.slice));
+    acre_exact_page_idles(pool, page, acre_slice_page(run.slice));
 }
 
 static uint64_t exact_growth(const acre_pool *pool, const acre_need *need) {

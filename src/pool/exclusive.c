@@ -10,7 +10,7 @@ static acre_run exclusive_reserve(acre_pool *pool, uint64_t padded, uint64_t ste
 
 static void exclusive_release(acre_pool *pool, acre_page *page, acre_run run) {
     acre_pool_free_page(pool, page, run);
-    acre_pool_let_go(pool, page, run.slice->page);
+    acre_pool_let_go(pool, page, acre_slice_page(run.slice));
 }
 
 static uint64_t exclusive_growth(const acre_pool *pool, const acre_need *need) {

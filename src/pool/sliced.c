@@ -8,7 +8,7 @@
 static acre_run sliced_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
     acre_run run = acre_carve_take(&pool->carve, padded, step);
     if (run.slice != NULL) {
-        acre_pool_hold(pool, acre_page_at(pool->heap, run.slice->page));
+        acre_pool_hold(pool, acre_page_at(pool->heap, acre_slice_page(run.slice)));
     }
     return run;
 }
@@ -19,7 +19,7 @@ static void sliced_release(acre_pool *pool, acre_page *page, acre_run run) {
     } else {
         acre_carve_give(&pool->carve, run);
     }
-    acre_pool_let_go(pool, page, run.slice->page);
+    acre_pool_let_go(pool, page, acre_slice_page(run.slice));
 }
 
 static uint64_t sliced_growth(const acre_pool *pool, const acre_need *need) {

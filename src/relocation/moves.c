@@ -76,7 +76,7 @@ acre_status acre_queue_read(acre_copy_queue *own, const acre_copy_queue *theirs,
 // ---- copies --------------------------------------------------------------------------------
 
 static acre_page *page_of(const acre_heap *heap, uint32_t slice) {
-    return acre_page_at(heap, acre_heap_slice(heap, slice)->page);
+    return acre_page_at(heap, acre_slice_page(acre_heap_slice(heap, slice)));
 }
 
 // A source that was never resolved under a dry run has no bytes.
