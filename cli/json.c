@@ -67,7 +67,30 @@ static void write_relocations(const replay_row *row) {
     write_array("pages_given_back", row, pages_given_back);
 }
 
-void json_write_row(const replay_row *row) {
+static uint64_t peak_measured(const acre_replay_pool *pool) {
+    return pool->peak_measured;
+}
+
+static uint64_t peak_replayed(const acre_replay_pool *pool) {
+    return pool->peak_replayed;
+}
+
+// One array with a number for each pool that has a cap.
+static void write_pools(const char *key, const replay_row *row,
+                        uint64_t (*value)(const acre_replay_pool *pool)) {
+    printf(",\"%s\":[", key);
+    for (unsigned i = 0; i < replay_plan_pools(row); i++)
+        printf("%s%" PRIu64, i > 0 ? "," : "", value(&row->pools[i]));
+    putchar(']');
+}
+
+static void write_plan(const replay_row *row) {
+    write_pools("plan_peaks_measured", row, peak_measured);
+    write_pools("plan_peaks_replayed", row, peak_replayed);
+    printf(",\"plan_equal\":%s", row->result.plan_unequal == 0 ? "true" : "false");
+}
+
+void json_write_row(const replay_row *row, const replay_request *request) {
     const acre_replay_result *result = &row->result;
     fputs("{\"trace\":", stdout);
     write_string(row->trace);
@@ -79,7 +102,7 @@ void json_write_row(const replay_row *row) {
     write_count("passes", result->passes);
     write_count("peak_live_bytes", result->peak_live_bytes);
     write_count("peak_reserved_bytes", result->peak_reserved_bytes);
-    printf(",\"ratio\":%.4f", replay_ratio(result));
+    printf(",\"ratio\":%.4f", replay_ratio(result, result->peak_reserved_bytes));
     write_count("padding_bytes_at_peak", result->padding_bytes_at_peak);
     write_count("pages_peak", result->pages_peak);
     write_count("device_allocs", result->device_allocs);
@@ -89,5 +112,9 @@ void json_write_row(const replay_row *row) {
            result->ns_per_event_warm);
     if (row->relocations)
         write_relocations(row);
+    if (request->dry_run)
+        write_count("planned_peak_bytes", result->planned_peak_bytes);
+    if (request->plan)
+        write_plan(row);
     puts("}");
 }

@@ -39,11 +39,12 @@ static bool by_those_that_cut_pages(const acre_storage_limits *limits) {
 
 const layout_choice layout_choices[] = {
     {"sub-slices", "pages of growing size cut into slices, large requests exact", make_sub_slices,
-     by_those_that_cut_pages},
-    {"exclusive", "one page per allocation, reused for what fits", make_exclusive, by_all},
-    {"direct", "one device allocation per request, reused for the exact size", make_direct, by_all},
+     by_those_that_cut_pages, true},
+    {"exclusive", "one page per allocation, reused for what fits", make_exclusive, by_all, true},
+    {"direct", "one device allocation per request, reused for the exact size", make_direct, by_all,
+     false},
     {"adaptive", "slices on pages sized to what outgrew the last ones", make_adaptive,
-     by_those_that_cut_pages},
+     by_those_that_cut_pages, true},
 };
 const unsigned layout_choice_count = sizeof(layout_choices) / sizeof(layout_choices[0]);
 
@@ -94,4 +95,21 @@ bool layout_list_parse(const char *text, layout_list *list) {
             return true;
         text += length + 1;
     }
+}
+
+bool layout_list_keep_capped(layout_list *list) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < list->count; i++) {
+        const layout_choice *choice = list->chosen[i];
+        if (!choice->capped && !list->all) {
+            complain("--plan: the layout %s has nothing to cap", choice->name);
+            return false;
+        }
+        if (!choice->capped)
+            complain("--plan passes over the layout %s, which has nothing to cap", choice->name);
+        else
+            list->chosen[kept++] = choice;
+    }
+    list->count = kept;
+    return true;
 }

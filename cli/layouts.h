@@ -16,6 +16,7 @@ typedef struct layout_choice {
     void (*make)(acre_layout *layout, acre_pool_options pools[LAYOUT_POOLS_MOST]);
     // Whether a storage can serve it.
     bool (*supported)(const acre_storage_limits *limits);
+    bool capped; // it has pools that can have a cap, so a plan has something to hold
 } layout_choice;
 
 // In the order that `all` runs them. To offer a layout, add an entry.
@@ -35,6 +36,10 @@ typedef struct layout_list {
 
 // Reads a comma list of names, or `all`. => False, after complaining.
 bool layout_list_parse(const char *text, layout_list *list);
+
+// Drops the layouts of `all` that a plan has nothing to cap on, with a sentence on stderr.
+// => False, after complaining, when one of them was asked for by its name.
+bool layout_list_keep_capped(layout_list *list);
 
 // Writes the names, with `between` between them.
 void layout_names(char *buffer, unsigned capacity, const char *between);

@@ -14,10 +14,13 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-double replay_ratio(const acre_replay_result *result) {
-    return result->peak_live_bytes > 0
-               ? (double)result->peak_reserved_bytes / (double)result->peak_live_bytes
-               : 0.0;
+double replay_ratio(const acre_replay_result *result, uint64_t peak) {
+    return result->peak_live_bytes > 0 ? (double)peak / (double)result->peak_live_bytes : 0.0;
+}
+
+unsigned replay_plan_pools(const replay_row *row) {
+    uint32_t count = row->result.plan_pools;
+    return count < PLAN_POOLS_MOST ? count : PLAN_POOLS_MOST;
 }
 
 // ---- one trace on one layout ---------------------------------------------------------------
@@ -40,7 +43,12 @@ static outcome complain_row(const replay_row *row) {
                  row->trace, row->layout, result->damaged_line, result->damaged_size,
                  result->damage_offset, by, result->damage_pass);
     }
-    bool fine = result->failed == 0 && result->damage == ACRE_REPLAY_INTACT;
+    if (result->plan_unequal > 0)
+        complain("%s on %s: the plan does not hold: %" PRIu32 " of %" PRIu32
+                 " pools replayed another peak than they measured",
+                 row->trace, row->layout, result->plan_unequal, result->plan_pools);
+    bool fine =
+        result->failed == 0 && result->damage == ACRE_REPLAY_INTACT && result->plan_unequal == 0;
     return fine ? OUTCOME_FINE : OUTCOME_FAILED;
 }
 
@@ -70,6 +78,10 @@ static acre_status run_on(acre_storage *storage, const layout_choice *choice,
     options.verify = request->verify;
     options.pass_results = row->relocations;
     options.pass_capacity = row->relocations ? request->passes : 0;
+    options.dry_run = request->dry_run;
+    options.plan = request->plan;
+    options.plan_results = row->pools;
+    options.plan_capacity = PLAN_POOLS_MOST;
     progress bar;
     bool with_bar = !request->json && progress_wanted();
     if (with_bar) {
@@ -133,7 +145,7 @@ static outcome run_layouts(const replay_request *request, const char *path,
             continue;
         count++;
         if (request->json && row->state == ROW_DONE) {
-            json_write_row(row);
+            json_write_row(row, request);
             fflush(stdout); // the next one may take minutes
         }
     }

@@ -36,11 +36,15 @@ static void print_help(void) {
           "                         and check it when it is freed\n"
           "  --relocate             with --layout adaptive: move what lives so that pages go back\n"
           "                         before another is added, and show what was moved\n"
+          "  --dry-run              take no device memory: peak reserved is what the pages would\n"
+          "                         take on a device that never refuses\n"
+          "  --plan                 run the passes dry, cap each pool at the peak it reached, run\n"
+          "                         them for real, and compare the peaks\n"
           "  --lenient              pass over lines that are wrong, and count them\n"
           "  --json                 one object per line instead of tables\n"
           "  -h, --help             this text\n"
           "\n"
-          "Exit status: 0 fine, 1 a request failed or verification failed, 2 wrong use or a\n"
+          "Exit status: 0 fine, 1 a request, a verification or a plan failed, 2 wrong use or a\n"
           "file that is no trace.\n",
           stdout);
 }
@@ -54,6 +58,8 @@ enum {
     OPTION_PASSES,
     OPTION_VERIFY,
     OPTION_RELOCATE,
+    OPTION_DRY_RUN,
+    OPTION_PLAN,
     OPTION_LENIENT,
     OPTION_JSON,
 };
@@ -67,6 +73,8 @@ static const struct option long_options[] = {
     {"passes", required_argument, NULL, OPTION_PASSES},
     {"verify", no_argument, NULL, OPTION_VERIFY},
     {"relocate", no_argument, NULL, OPTION_RELOCATE},
+    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+    {"plan", no_argument, NULL, OPTION_PLAN},
     {"lenient", no_argument, NULL, OPTION_LENIENT},
     {"json", no_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, 'h'},
@@ -121,6 +129,12 @@ static outcome read_option(replay_request *request, int option, const char *valu
     case OPTION_RELOCATE:
         request->relocate = true;
         return OUTCOME_FINE;
+    case OPTION_DRY_RUN:
+        request->dry_run = true;
+        return OUTCOME_FINE;
+    case OPTION_PLAN:
+        request->plan = true;
+        return OUTCOME_FINE;
     case OPTION_LENIENT:
         request->lenient = true;
         return OUTCOME_FINE;
@@ -132,6 +146,28 @@ static outcome read_option(replay_request *request, int option, const char *valu
         request->help = true;
         return OUTCOME_FINE;
     }
+}
+
+// What dry runs and plans go with. Last of all, since it may tell what is passed over.
+static outcome settle_measuring(replay_request *request) {
+    if (request->dry_run && request->verify) {
+        complain("--dry-run does not go with --verify: a dry run has no bytes to look at");
+        return OUTCOME_USAGE;
+    }
+    if (request->relocate && (request->dry_run || request->plan)) {
+        complain("--%s does not go with --relocate: pages without memory hold no bytes to move, so "
+                 "dry passes relocate otherwise than real ones",
+                 request->dry_run ? "dry-run" : "plan");
+        return OUTCOME_USAGE;
+    }
+    if (request->dry_run && request->plan) {
+        complain("--dry-run does not go with --plan, which replays for real what it measured dry");
+        return OUTCOME_USAGE;
+    }
+    outcome result = device_limits_settle(request->device, &request->limits);
+    if (result == OUTCOME_FINE && request->plan && !layout_list_keep_capped(&request->layouts))
+        result = OUTCOME_USAGE;
+    return result;
 }
 
 // What the options mean together.
@@ -150,7 +186,7 @@ static outcome settle(replay_request *request) {
         complain("--relocate needs --layout adaptive: no other layout moves what lives");
         return OUTCOME_USAGE;
     }
-    return device_limits_settle(request->device, &request->limits);
+    return settle_measuring(request);
 }
 
 outcome replay_request_read(replay_request *request, int count, char *arguments[]) {

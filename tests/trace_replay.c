@@ -6,68 +6,7 @@
 #include <string.h>
 
 #include "trace/pattern.h"
-#include "trace_files.h"
-
-static acre_trace_program *load(const char *path) {
-    acre_error error = ACRE_ERROR_INIT;
-    acre_trace_reader *reader = NULL;
-    acre_trace_program *program = NULL;
-    acre_status status = acre_trace_reader_open(path, NULL, &reader, &error);
-    if (status == ACRE_OK)
-        status = acre_trace_program_load(reader, NULL, &program, &error);
-    if (status != ACRE_OK)
-        fail_msg("%s", error.detail);
-    acre_trace_reader_close(reader);
-    return program;
-}
-
-static acre_trace_program *program_of(const char *lines) {
-    char text[2048];
-    (void)snprintf(text, sizeof(text), TRACE_HEADER "%s", lines);
-    return load(trace_write("program.csv", text));
-}
-
-static acre_storage *simulated(uint64_t total) {
-    acre_simulated_storage_params params = ACRE_SIMULATED_STORAGE_PARAMS_INIT;
-    params.total_memory = total;
-    acre_storage *storage = NULL;
-    assert_int_equal(acre_storage_simulated_create(&params, NULL, &storage, NULL), ACRE_OK);
-    return storage;
-}
-
-static acre_storage *host(uint64_t total) {
-    acre_host_storage_params params = ACRE_HOST_STORAGE_PARAMS_INIT;
-    params.total_memory = total;
-    acre_storage *storage = NULL;
-    assert_int_equal(acre_storage_host_create(&params, NULL, &storage, NULL), ACRE_OK);
-    return storage;
-}
-
-// One direct pool at alignment 256: one device allocation per request, of known size.
-static acre_replay_result replay_direct(const acre_trace_program *program, acre_storage *storage,
-                                        const acre_replay_options *options) {
-    const acre_pool_options pools[] = {ACRE_DIRECT_POOL};
-    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXPLICIT);
-    layout.pools = pools;
-    layout.pool_count = 1;
-    acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
-    manager.layout = &layout;
-    manager.alignment = 256;
-    acre_error error = ACRE_ERROR_INIT;
-    acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
-    if (acre_replay_run(program, storage, &manager, options, &result, &error) != ACRE_OK)
-        fail_msg("%s: %s", acre_status_name(error.status), error.detail);
-    return result;
-}
-
-static const char small_trace[] = "0,0,allocate,0x1,1000,0\n" // 1024
-                                  "0,0,allocate,0x2,100,0\n"  // 256
-                                  "0,0,free,0x1,1000,0\n"
-                                  "0,0,allocate,0x3,600,0\n" // 768, the peak: 2048 in 3 pages
-                                  "0,0,allocate,0x4,990,0\n" // reuses the 1024
-                                  "0,0,free,0x2,100,0\n"
-                                  "0,0,allocate failure,(nil),7,0\n"
-                                  "0,0,free,0x3,600,0\n"; // 0x4 is left
+#include "trace_rig.h"
 
 static void a_replay_counts_the_peak_and_what_there_was_then(void **state) {
     (void)state;
@@ -216,19 +155,6 @@ static void the_callers_listener_hears_what_it_asked_for(void **state) {
         acre_storage_destroy(storage);
     }
     acre_trace_program_destroy(program);
-}
-
-typedef struct seen_progress {
-    uint64_t last, total;
-    unsigned calls;
-} seen_progress;
-
-static void see_progress(void *context, uint64_t done, uint64_t total) {
-    seen_progress *seen = context;
-    assert_true(done > seen->last && done <= total);
-    seen->last = done;
-    seen->total = total;
-    seen->calls++;
 }
 
 static void progress_runs_to_the_events_of_all_passes(void **state) {
@@ -483,6 +409,33 @@ static void an_overlap_is_told_with_both_requests(void **state) {
     }
 }
 
+// The dry passes of a plan look at no bytes; damage ends the real ones, and no peaks are compared.
+static void an_overlap_in_the_real_passes_ends_a_plan(void **state) {
+    (void)state;
+    static faulty device;
+    acre_trace_program *program = program_of(overlaps[0].lines);
+    const acre_pool_options pools[] = {ACRE_EXCLUSIVE_POOL(4096)};
+    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXPLICIT);
+    layout.pools = pools;
+    layout.pool_count = 1;
+    acre_manager_options manager = ACRE_MANAGER_OPTIONS_INIT;
+    manager.layout = &layout;
+    manager.largest_page = 4096;
+    acre_storage *storage = faulty_storage(&device, overlaps[0].step);
+    acre_replay_options options = ACRE_REPLAY_OPTIONS_INIT;
+    options.verify = true;
+    options.plan = true;
+    acre_replay_result result = ACRE_REPLAY_RESULT_INIT;
+    assert_int_equal(acre_replay_run(program, storage, &manager, &options, &result, NULL), ACRE_OK);
+    assert_int_equal(result.damage, ACRE_REPLAY_OVERWRITTEN);
+    assert_int_equal(result.damage_pass, 1);
+    assert_int_equal(result.passes, 0);
+    assert_int_equal(result.plan_pools, 0);
+    assert_true(result.planned_peak_bytes > 0);
+    acre_storage_destroy(storage);
+    acre_trace_program_destroy(program);
+}
+
 static void verification_without_bytes_is_unsupported(void **state) {
     (void)state;
     acre_trace_program *program = program_of(small_trace);
@@ -578,6 +531,7 @@ int main(void) {
         cmocka_unit_test(a_pattern_tells_its_own_number_at_any_offset),
         cmocka_unit_test(verification_passes_on_host_bytes_with_every_layout),
         cmocka_unit_test(an_overlap_is_told_with_both_requests),
+        cmocka_unit_test(an_overlap_in_the_real_passes_ends_a_plan),
         cmocka_unit_test(verification_without_bytes_is_unsupported),
         cmocka_unit_test(a_manager_that_cannot_be_made_is_the_replays_error),
         cmocka_unit_test(host_memory_of_the_replays_own_that_runs_out_is_an_error),

@@ -150,6 +150,16 @@ typedef struct acre_replay_pass {
     uint64_t pages_given_back; // by the relocations' commits
 } acre_replay_pass;
 
+// A pool of the layout that has a cap, in a plan: what it measured and what it came to.
+typedef struct acre_replay_pool {
+    uint32_t index; // as in acre_manager_pool_report
+    acre_pool_kind kind;
+    uint64_t page_size;     // sliced: bytes of a page; else ACRE_UNSET
+    uint64_t largest;       // bytes of the largest request it accepts
+    uint64_t peak_measured; // the most page bytes held at a time, in the dry passes
+    uint64_t peak_replayed; // the same in the real passes, capped at that
+} acre_replay_pool;
+
 typedef struct acre_replay_options {
     size_t struct_size;           // set by ACRE_REPLAY_OPTIONS_INIT
     const acre_host_hooks *hooks; // NULL = the C library's allocator; for the replay's own tables
@@ -159,12 +169,16 @@ typedef struct acre_replay_options {
     void *progress_context;
     acre_replay_pass *pass_results; // filled in pass by pass, as far as it reaches; may be NULL
     size_t pass_capacity;           // passes that pass_results has room for
+    bool dry_run;                   // inside a dry run (acre/dry_run.h): no device memory is taken
+    bool plan; // `passes` dry ones, then as many real ones on the pools capped at what they held
+    acre_replay_pool *plan_results; // plan: filled in, as far as it reaches; may be NULL
+    size_t plan_capacity;           // pools that plan_results has room for
 } acre_replay_options;
 
 #if defined(__cplusplus)
 #define ACRE_REPLAY_OPTIONS_INIT                                                                   \
     (acre_replay_options{sizeof(acre_replay_options), nullptr, 0, false, nullptr, nullptr,         \
-                         nullptr, 0})
+                         nullptr, 0, false, false, nullptr, 0})
 #else
 #define ACRE_REPLAY_OPTIONS_INIT ((acre_replay_options){.struct_size = sizeof(acre_replay_options)})
 #endif
@@ -204,13 +218,18 @@ typedef struct acre_replay_result {
     uint64_t damage_offset;   // bytes into it
     uint64_t overwriter_line; // the allocation whose bytes are there; 0 = none can be told
     uint64_t overwriter_size; // bytes
+
+    // Dry runs and plans.
+    uint64_t planned_peak_bytes; // the most page bytes the manager held in the dry passes
+    uint32_t plan_pools;         // pools of the layout that have a cap
+    uint32_t plan_unequal;       // those whose peaks differ
 } acre_replay_result;
 
 #if defined(__cplusplus)
 #define ACRE_REPLAY_RESULT_INIT                                                                    \
     (acre_replay_result{                                                                           \
         sizeof(acre_replay_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, ACRE_OK, 0, 0, {0},    \
-        ACRE_REPLAY_INTACT,         0, 0, 0, 0, 0, 0})
+        ACRE_REPLAY_INTACT,         0, 0, 0, 0, 0, 0, 0, 0, 0})
 #else
 #define ACRE_REPLAY_RESULT_INIT ((acre_replay_result){.struct_size = sizeof(acre_replay_result)})
 #endif
@@ -320,9 +339,20 @@ ACRE_API void acre_trace_program_destroy(acre_trace_program *program);
 // high-water is the result's peak. When the pages held at the peak are looked at, the operation
 // that reached it has ended.
 //
+// With `dry_run` a dry run is open, for the whole process, while the passes run: the storage's peak
+// stays 0, planned_peak_bytes says what the pages would have come to on a device that never
+// refuses, and what is noted at the peak is noted at that one. A real replay that the device
+// refuses nothing has the same peak, unless relocations change what it holds.
+//
+// With `plan` the passes first run dry. Then the layout is installed anew with the pools of
+// acre_manager_measured_pools, each capped at its peak, and the passes run for real on the same
+// manager. The result is that of the real passes; `failed` counts in both, progress runs over both.
+//
 // Errors: those of acre_manager_create; OUT_OF_HOST_MEMORY; with `verify`, UNSUPPORTED when the
-// storage's bytes are not in this process, and errors of acre_manager_resolve. Refused requests and
-// damage are results, not errors. On an error `result` is untouched.
+// storage's bytes are not in this process, and errors of acre_manager_resolve; with `plan`,
+// UNSUPPORTED when no pool of the layout has a cap, and errors of acre_manager_install_layout;
+// INVALID_ARGUMENT for `dry_run` with `verify` or `plan`. Refused requests, damage and unequal
+// peaks are results, not errors. On an error `result` is untouched.
 ACRE_API ACRE_CHECKED acre_status acre_replay_run(const acre_trace_program *program,
                                                   acre_storage *storage,
                                                   const acre_manager_options *manager,

@@ -26,8 +26,14 @@ static uint64_t now(void) {
 
 static void hear(void *context, const acre_event *event) {
     acre_replay *run = context;
-    if (event->kind == ACRE_EVENT_PAGE_ADD)
+    if (event->kind == ACRE_EVENT_PAGE_RETURN)
+        run->page_bytes -= event->size;
+    if (event->kind == ACRE_EVENT_PAGE_ADD) {
         run->page_added = true;
+        run->page_bytes += event->size;
+        if (run->dry && run->page_bytes > run->planned_peak)
+            run->planned_peak = run->page_bytes;
+    }
     if (run->listener && (run->listener_mask & (uint32_t)event->kind))
         run->listener(run->listener_context, event);
 }
@@ -36,11 +42,12 @@ void acre_replay_look_at_peak(acre_replay *run) {
     run->page_added = false;
     acre_storage_stats stats = ACRE_STORAGE_STATS_INIT;
     acre_storage_stats_get(run->storage, &stats);
-    if (stats.bytes_peak <= run->result.peak_reserved_bytes)
+    uint64_t peak = run->dry ? run->planned_peak : stats.bytes_peak;
+    if (peak <= run->peak_noted)
         return;
     acre_report report = ACRE_REPORT_INIT;
     acre_manager_report(run->manager, &report);
-    run->result.peak_reserved_bytes = stats.bytes_peak;
+    run->peak_noted = peak;
     run->result.padding_bytes_at_peak = report.usage.padding;
     run->result.pages_peak = report.pages;
 }
@@ -80,16 +87,24 @@ static void play(acre_replay *run, const acre_trace_op *op, const acre_trace_op 
 
 // ---- passes --------------------------------------------------------------------------------
 
+// A dry pass has no bytes: those that a plan measures are not verified.
+static bool verifying(const acre_replay *run) {
+    return run->options.verify && !run->dry;
+}
+
 static acre_status play_pass(acre_replay *run, acre_error *error) {
     const acre_trace_program *program = run->program;
     uint64_t events = program->facts.events;
-    uint64_t chunk = run->options.verify ? VERIFIED_CHUNK : CHUNK;
+    uint64_t before = run->passes_before + run->result.passes;
+    uint64_t total = (run->options.plan ? 2 : 1) * (uint64_t)run->options.passes;
+    bool verify = verifying(run);
+    uint64_t chunk = verify ? VERIFIED_CHUNK : CHUNK;
     if (!run->options.progress)
         chunk = events;
     for (uint64_t done = 0; done < events && run->result.damage == ACRE_REPLAY_INTACT;) {
         uint64_t count = events - done < chunk ? events - done : chunk;
         const acre_trace_op *op = program->ops + done;
-        if (run->options.verify) {
+        if (verify) {
             acre_status status = acre_replay_play_verified(run, op, op + count, error);
             if (status != ACRE_OK)
                 return status;
@@ -98,8 +113,8 @@ static acre_status play_pass(acre_replay *run, acre_error *error) {
         }
         done += count;
         if (run->options.progress)
-            run->options.progress(run->options.progress_context, run->result.passes * events + done,
-                                  run->options.passes * events);
+            run->options.progress(run->options.progress_context, before * events + done,
+                                  total * events);
     }
     return ACRE_OK;
 }
@@ -114,7 +129,7 @@ static void release_all(acre_replay *run) {
 // What still lives at the end of a pass.
 static acre_status end_pass(acre_replay *run, acre_error *error) {
     acre_status status = ACRE_OK;
-    for (uint32_t slot = 0; run->options.verify && slot < run->program->slots; slot++) {
+    for (uint32_t slot = 0; verifying(run) && slot < run->program->slots; slot++) {
         if (status == ACRE_OK && run->result.damage == ACRE_REPLAY_INTACT)
             status = acre_replay_free_checked(run, slot, error);
     }
@@ -135,8 +150,9 @@ static void note_relocations(acre_replay *run, acre_report *before) {
     *before = after;
 }
 
-static acre_status run_passes(acre_replay *run, acre_error *error) {
+acre_status acre_replay_run_passes(acre_replay *run, acre_error *error) {
     acre_report relocated = ACRE_REPORT_INIT;
+    acre_manager_report(run->manager, &relocated);
     uint64_t events = run->program->facts.events;
     while (run->result.passes < run->options.passes) {
         uint64_t begin = now();
@@ -174,7 +190,8 @@ static acre_status create_manager(acre_replay *run, const acre_manager_options *
     run->listener_mask = options.event_mask ? options.event_mask : UINT32_MAX;
     options.event = hear;
     options.event_context = run;
-    options.event_mask = ACRE_EVENT_PAGE_ADD | (run->listener ? run->listener_mask : 0);
+    options.event_mask =
+        ACRE_EVENT_PAGE_ADD | ACRE_EVENT_PAGE_RETURN | (run->listener ? run->listener_mask : 0);
     return acre_manager_create(run->storage, &options, &run->manager, error);
 }
 
@@ -182,12 +199,15 @@ static acre_status play_all(acre_replay *run, acre_error *error) {
     acre_storage_stats before = ACRE_STORAGE_STATS_INIT;
     acre_storage_stats after = ACRE_STORAGE_STATS_INIT;
     acre_storage_stats_get(run->storage, &before);
-    acre_status status = run_passes(run, error);
+    acre_status status = run->options.plan      ? acre_replay_run_plan(run, error)
+                         : run->options.dry_run ? acre_replay_run_dry(run, error)
+                                                : acre_replay_run_passes(run, error);
     acre_storage_stats_get(run->storage, &after);
     run->result.device_allocs = after.allocs - before.allocs;
     run->result.device_refused = after.refused - before.refused;
     run->result.device_frees = after.deallocs - before.deallocs;
     run->result.peak_reserved_bytes = after.bytes_peak;
+    run->result.planned_peak_bytes = run->planned_peak;
     return status;
 }
 
@@ -208,6 +228,16 @@ static void free_tables(acre_replay *run) {
     acre_trace_free(&run->hooks, run->owners, slots * sizeof(*run->owners) + 1);
 }
 
+static acre_status check_options(const acre_replay_options *options, acre_error *error) {
+    if (options->dry_run && options->verify)
+        return acre_trace_fail(error, ACRE_INVALID_ARGUMENT,
+                               "a dry run has no bytes that could be verified");
+    if (options->dry_run && options->plan)
+        return acre_trace_fail(error, ACRE_INVALID_ARGUMENT,
+                               "a plan ends in a real replay, which a dry run is not");
+    return ACRE_OK;
+}
+
 acre_status acre_replay_run(const acre_trace_program *program, acre_storage *storage,
                             const acre_manager_options *manager, const acre_replay_options *options,
                             acre_replay_result *result, acre_error *error) {
@@ -221,6 +251,8 @@ acre_status acre_replay_run(const acre_trace_program *program, acre_storage *sto
                                         "replay options", error);
     if (status == ACRE_OK)
         status = acre_trace_hooks_take(run.options.hooks, &run.hooks, error);
+    if (status == ACRE_OK)
+        status = check_options(&run.options, error);
     if (status != ACRE_OK)
         return status;
     if (run.options.passes == 0)

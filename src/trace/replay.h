@@ -15,6 +15,11 @@ typedef struct acre_replay {
     acre_handle **handles;  // by slot; NULL = nothing lives there
     uint64_t *owners;       // verification: the number of the allocation that a slot has
     bool page_added;        // since it was last looked at
+    bool dry;               // the passes under way run inside a dry run
+    uint32_t passes_before; // that a plan measured before those under way
+    uint64_t page_bytes;    // of all pages the manager holds
+    uint64_t planned_peak;  // the most of them in dry passes
+    uint64_t peak_noted;    // the peak that was looked at last
     acre_event_fn listener; // the caller's
     void *listener_context;
     uint32_t listener_mask;
@@ -26,6 +31,15 @@ void acre_replay_look_at_peak(acre_replay *run);
 
 void acre_replay_note_refusal(acre_replay *run, const acre_trace_op *op, acre_status status,
                               const acre_error *error);
+
+// Runs the passes that the options ask for.
+acre_status acre_replay_run_passes(acre_replay *run, acre_error *error);
+
+// The same inside a dry run.
+acre_status acre_replay_run_dry(acre_replay *run, acre_error *error);
+
+// Measures the passes dry, caps the pools at what they held, and runs the passes.
+acre_status acre_replay_run_plan(acre_replay *run, acre_error *error);
 
 // Plays [op, end) with every byte looked at. => Ends early on damage.
 acre_status acre_replay_play_verified(acre_replay *run, const acre_trace_op *op,

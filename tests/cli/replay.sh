@@ -127,6 +127,66 @@ run replay "$small" --device host --device-memory 512MiB --layout adaptive --rel
 has_status 0
 prints '^verified: every allocation held its own pattern until it was freed$'
 
+# ---- dry runs: nothing from the device, and the peak that a real replay has
+keys="${object%\\\}\$}" # without the end of the object
+# field <key>: a number of each line
+field() {
+    sed -E "s/.*\"$1\":([0-9]+).*/\1/" "$2"
+}
+run replay "$ACRE_TRACES"/*.csv.gz --json --device-memory 1TiB --max-page 20GiB
+cp "$work/out" "$work/real"
+run replay "$ACRE_TRACES"/*.csv.gz --json --device-memory 1TiB --max-page 20GiB --dry-run
+has_status 0
+is_quiet
+[ "$(grep -cE "$keys,\"planned_peak_bytes\":$count\}\$" "$work/out")" = 12 ] ||
+    complain "a line is not the object of a dry run"
+[ "$(grep -cE '"peak_reserved_bytes":0,"ratio":0\.0000,.*"device_allocs":0,"device_frees":0,' \
+    "$work/out")" = 12 ] || complain "a dry run took memory from the device"
+cmp -s <(field peak_reserved_bytes "$work/real") <(field planned_peak_bytes "$work/out") ||
+    complain "what was planned is not what a real replay reserves"
+cmp -s <(field pages_peak "$work/real") <(field pages_peak "$work/out") ||
+    complain "the pages at the planned peak are not those of a real replay"
+run replay "$small" --layout direct --dry-run --device host --device-memory 2047 --max-page 1KiB
+has_status 0
+is_quiet
+prints '^dry run, 0 bytes held from the device: peak reserved is what is planned$'
+prints '^direct +2\.00 KiB +1\.65 KiB +1\.212 +324 B +3 +0 +[0-9.]+k? +[0-9.]+k? +0$'
+
+# ---- plans: each pool that has a cap, measured and replayed
+run replay "$ACRE_TRACES"/*.csv.gz --json --plan
+has_status 0
+errs "--plan passes over the layout direct, which has nothing to cap"
+prints_lines 9
+list='\[[0-9]+(,[0-9]+)*\]'
+[ "$(grep -cE "$keys,\"plan_peaks_measured\":$list,\"plan_peaks_replayed\":$list,\
+\"plan_equal\":true\}\$" "$work/out")" = 9 ] || complain "a line is not the object of a plan"
+lists() {
+    sed -E "s/.*\"plan_peaks_$1\":\[([^]]*)\].*/\1/" "$work/out"
+}
+cmp -s <(lists measured) <(lists replayed) || complain "the peaks are not equal"
+run replay "$ACRE_TRACES/streams_overlap.csv.gz" --layout sub-slices,adaptive --plan --passes 2
+has_status 0
+is_quiet
+prints '^plan +pool +page size +peak measured +peak replayed$'
+prints '^sub-slices sliced +80\.0 MiB +80\.0 MiB +80\.0 MiB +equal$'
+prints '^adaptive +sliced +8\.00 MiB +8\.00 MiB +8\.00 MiB +equal$'
+prints '^each pool, capped at the peak it measured, replayed the same peak$'
+[ "$(grep -c ' equal$' "$work/out")" = 9 ] || complain "there is not one line for each pool"
+run replay "$small" --device host --device-memory 512MiB --layout exclusive,adaptive --plan --verify
+has_status 0
+prints '^verified: every allocation held its own pattern until it was freed$'
+
+# ---- a device too small for its plan: told by request and by pool, status 1
+run replay "$small" --layout exclusive --plan --device-memory 2047 --max-page 1KiB --passes 1
+has_status 1
+errs_with "small.csv on exclusive: 1 requests failed, the first on line 6 for 990 bytes: "
+errs_with "small.csv on exclusive: the plan does not hold: "
+prints 'not equal$'
+prints '^[0-9]+ of [0-9]+ pools replayed another peak than they measured$'
+run replay "$small" --layout exclusive --plan --device-memory 2047 --max-page 1KiB --json
+has_status 1
+prints '"plan_equal":false\}$'
+
 # ---- names that JSON must escape
 odd=$(printf 'a"b\\c\td\001\377\303\251.csv')
 cp "$small" "$work/$odd"

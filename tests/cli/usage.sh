@@ -21,7 +21,8 @@ prints '^build +[^ ]'
 prints '^simulated +80\.0 GiB +20\.0 GiB +256 B +sub-slices exclusive direct adaptive$'
 prints '^host +[0-9]'
 run replay --help
-for option in layout device device-memory max-page alignment passes verify relocate lenient json; do
+for option in layout device device-memory max-page alignment passes verify relocate dry-run plan \
+    lenient json; do
     prints "^  --$option"
 done
 
@@ -84,6 +85,22 @@ refuses "the alignment, 256 B, is over the largest page, 128 B: --max-page and -
 change that" replay "$trace" --max-page 128
 refuses "--verify needs --device host: a simulated device has no bytes to look at" \
     replay "$trace" --verify
+for other in "--device host --verify" "--verify --device host --layout direct"; do
+    # shellcheck disable=SC2086 # split on purpose
+    refuses "--dry-run does not go with --verify: a dry run has no bytes to look at" \
+        replay "$trace" $other --dry-run
+done
+refuses "--dry-run does not go with --plan, which replays for real what it measured dry" \
+    replay "$trace" --dry-run --plan
+for option in dry-run plan; do
+    refuses "--$option does not go with --relocate: pages without memory hold no bytes to move, so \
+dry passes relocate otherwise than real ones" \
+        replay "$trace" --layout adaptive --relocate "--$option"
+done
+for layouts in direct adaptive,direct; do
+    refuses "--plan: the layout direct has nothing to cap" \
+        replay "$trace" --plan --layout "$layouts"
+done
 
 # ---- settings from the environment are the manager's, and wrong ones are told
 export ACRE_CONF=frob:1
