@@ -278,3 +278,15 @@ void acre_layout_adopt(acre_manager *manager, const acre_pool_set *set) {
         log_pool(manager, set->pools[i]);
     }
 }
+
+acre_pool *acre_manager_route_arena(acre_manager *manager, uint32_t index) {
+    acre_pool *before = manager->layout.pools[index];
+    acre_pool *now = before->arena == NULL ? before : before->arena->current;
+    if (now != before) {
+        manager->layout.pools[index] = now;
+        acre_log_write(&manager->log, ACRE_LOG_BASIC, "pages of %s from here on, were %s",
+                       acre_format_bytes(now->page_size).text,
+                       acre_format_bytes(before->page_size).text);
+    }
+    return now;
+}

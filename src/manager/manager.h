@@ -3,6 +3,7 @@
 //   manager.c   creation, destruction, limits
 //   layout.c    presets and lists of pools
 //   reserve.c   routing a request, growth, giving back before failing
+//   tell.c      what a listener and the log hear
 //   release.c   letting go, and taking in what other threads let go
 //   lookup.c    from a handle to its allocation: bind, cursor, place, resolve
 //   taint.c     which bytes of which allocation a failure claims
@@ -135,13 +136,17 @@ void acre_layout_unbuild(acre_manager *manager, acre_pool_set *set);
 // Puts pools in force.
 void acre_layout_adopt(acre_manager *manager, const acre_pool_set *set);
 
-// ---- reserve.c -----------------------------------------------------------------------------
-
 // Routes to the current pool of an arena, which may have gone over to another page size. => it, or
 // the pool of that index when it is of no arena.
 acre_pool *acre_manager_route_arena(acre_manager *manager, uint32_t index);
 
-// A pool got a page.
+// ---- tell.c --------------------------------------------------------------------------------
+
+// Hands an event to the listener, if it asked for its kind, and reservations to the full log.
+// `pool` is the one that served, or NULL.
+void acre_manager_tell(const acre_manager *manager, const acre_event *event, const acre_pool *pool);
+
+// Logs that a pool got a page.
 void acre_manager_log_page(const acre_manager *manager, const acre_pool *pool);
 
 // ---- guard.c -------------------------------------------------------------------------------

@@ -1,16 +1,5 @@
 // Letting go of allocations.
-#include "base/text.h"
 #include "manager/manager.h"
-
-static void tell_free(const acre_manager *manager, uint32_t slice, uint64_t size) {
-    if (manager->event != NULL && (manager->event_mask & ACRE_EVENT_FREE) != 0) {
-        acre_event event = {.struct_size = sizeof event,
-                            .kind = ACRE_EVENT_FREE,
-                            .allocation = slice,
-                            .size = size};
-        manager->event(manager->event_context, &event);
-    }
-}
 
 // Frees the allocation in a live slice.
 static inline void free_slice(acre_manager *manager, uint32_t name) {
@@ -18,7 +7,12 @@ static inline void free_slice(acre_manager *manager, uint32_t name) {
     acre_slice *slice = acre_heap_slice(heap, name);
     uint64_t size = slice->live.requested;
     if (acre_unlikely(manager->told)) {
-        tell_free(manager, name, size);
+        acre_manager_tell(manager,
+                          &(acre_event){.struct_size = sizeof(acre_event),
+                                        .kind = ACRE_EVENT_FREE,
+                                        .allocation = name,
+                                        .size = size},
+                          NULL);
     }
     if (acre_unlikely(manager->tainted.count != 0)) {
         acre_manager_clear_claims(manager, name);

@@ -13,10 +13,7 @@
 //   the error
 #include "base/error.h"
 #include "base/structs.h"
-#include "base/text.h"
 #include "manager/manager.h"
-
-#include <inttypes.h>
 
 // A request on its way.
 typedef struct request {
@@ -31,34 +28,17 @@ static bool may_add(const request *wanted) {
     return wanted->update != ACRE_PAGES_FORBIDDEN;
 }
 
-// ---- telling -------------------------------------------------------------------------------
-
-static void tell_reserve(acre_manager *manager, const request *wanted, uint32_t slice,
-                         const acre_pool *pool) {
-    acre_event_kind kind = slice != 0 ? ACRE_EVENT_RESERVE : ACRE_EVENT_REFUSE;
-    if (manager->event != NULL && (manager->event_mask & (uint32_t)kind) != 0) {
-        acre_event event = {.struct_size = sizeof event,
-                            .kind = kind,
-                            .allocation = slice,
-                            .tag = wanted->tag,
-                            .size = wanted->size,
-                            .stream = wanted->stream};
-        manager->event(manager->event_context, &event);
-    }
-    if (acre_log_wants(&manager->log, ACRE_LOG_FULL)) {
-        acre_log_write(&manager->log, ACRE_LOG_FULL, "%s %s%s%s",
-                       slice != 0 ? "reserved" : "refused", acre_format_bytes(wanted->size).text,
-                       pool != NULL ? " in pool " : "",
-                       pool != NULL ? acre_pool_kind_name(pool->kind) : "");
-    }
-}
-
-void acre_manager_log_page(const acre_manager *manager, const acre_pool *pool) {
-    bool persistent = pool->kind == ACRE_POOL_PERSISTENT;
-    acre_log_write(&manager->log, persistent ? ACRE_LOG_BASIC : ACRE_LOG_FULL,
-                   "new page in pool %s: %" PRIu64 " pages, %s reserved",
-                   acre_pool_kind_name(pool->kind), pool->pages,
-                   acre_format_bytes(pool->usage.reserved).text);
+// What a listener hears of a reservation; slice 0: it was refused.
+static void tell(const acre_manager *manager, const request *wanted, uint32_t slice,
+                 const acre_pool *pool) {
+    acre_manager_tell(manager,
+                      &(acre_event){.struct_size = sizeof(acre_event),
+                                    .kind = slice != 0 ? ACRE_EVENT_RESERVE : ACRE_EVENT_REFUSE,
+                                    .allocation = slice,
+                                    .tag = wanted->tag,
+                                    .size = wanted->size,
+                                    .stream = wanted->stream},
+                      pool);
 }
 
 // ---- serving -------------------------------------------------------------------------------
@@ -80,7 +60,7 @@ static inline acre_handle *hand_out(acre_manager *manager, acre_pool *pool, cons
         pool->largest_alloc = wanted->size;
     }
     if (acre_unlikely(manager->told)) {
-        tell_reserve(manager, wanted, run.name, pool);
+        tell(manager, wanted, run.name, pool);
     }
     return handle;
 }
@@ -141,18 +121,6 @@ static acre_status serve_from(acre_manager *manager, acre_pool *pool, const requ
         acre_manager_log_page(manager, pool);
     }
     return status;
-}
-
-acre_pool *acre_manager_route_arena(acre_manager *manager, uint32_t index) {
-    acre_pool *before = manager->layout.pools[index];
-    acre_pool *now = before->arena == NULL ? before : before->arena->current;
-    if (now != before) {
-        manager->layout.pools[index] = now;
-        acre_log_write(&manager->log, ACRE_LOG_BASIC, "pages of %s from here on, were %s",
-                       acre_format_bytes(now->page_size).text,
-                       acre_format_bytes(before->page_size).text);
-    }
-    return now;
 }
 
 // Whether a page for the request is not added before the policy of relocations had its say.
@@ -363,7 +331,7 @@ static inline acre_status reserve(acre_manager *manager, const request *wanted,
 static inline acre_status finish(acre_manager *manager, const request *wanted, acre_status status,
                                  acre_error *theirs, const acre_error *detail) {
     if (acre_unlikely(status != ACRE_OK && manager->told)) {
-        tell_reserve(manager, wanted, 0, NULL);
+        tell(manager, wanted, 0, NULL);
     }
     return acre_error_close(theirs, detail, status);
 }
