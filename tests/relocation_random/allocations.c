@@ -113,6 +113,9 @@ static void assert_not_guarded(world *w, acre_place place) {
             assert_int_not_equal(slot->kept.page, place.page);
         }
     }
+    for (size_t i = 0; i < ORPHANS; i++) {
+        assert_true(w->orphans[i].guard == NULL || w->orphans[i].page != place.page);
+    }
 }
 
 static void fill(world *w, owned *slot, const acre_reservation *wanted) {
@@ -173,13 +176,32 @@ static void step_bind(world *w, owned *slot) {
     verify(w, slot);
 }
 
+void release_orphans(world *w) {
+    for (size_t i = 0; i < ORPHANS; i++) {
+        acre_guard_release(w->orphans[i].guard);
+        w->orphans[i].guard = NULL;
+    }
+}
+
+static void leave_guard(world *w, owned *slot) {
+    orphan *left = &w->orphans[roll(w, ORPHANS)];
+    if (slot->guard != NULL && !slot->apart && slot->size > 0) {
+        acre_guard_release(left->guard);
+        *left = (orphan){slot->guard, slot->kept.page};
+        slot->guard = NULL;
+    }
+}
+
 void step_release(world *w, owned *slot) {
     verify(w, slot);
     acre_binding_release(slot->binding);
     slot->binding = NULL;
-    if (roll(w, 2) == 0) { // else the guard outlives its allocation
+    uint64_t end = roll(w, 3); // of a guard: before, after or long after its allocation's
+    if (end == 0) {
         acre_guard_release(slot->guard);
         slot->guard = NULL;
+    } else if (end == 1) {
+        leave_guard(w, slot);
     }
     if (roll(w, 2) == 0) {
         acre_manager_release(w->rig.manager, slot->handle);
@@ -192,6 +214,9 @@ void step_release(world *w, owned *slot) {
 }
 
 static void step_guard(world *w, owned *slot) {
+    if (roll(w, 8) == 0) {
+        release_orphans(w);
+    }
     if (slot->guard != NULL) {
         acre_guard_release(slot->guard);
         slot->guard = NULL;
@@ -211,18 +236,24 @@ static void step_binding(world *w, owned *slot) {
     }
 }
 
-// A resource that is refused changes nothing, and is there the next time.
+// A resource or its memory that is refused changes nothing, and is there the next time.
 static void step_resolve(world *w, owned *slot) {
-    if (!w->scripted || slot->blank || slot->size == 0) {
+    acre_resource resource = ACRE_RESOURCE_INIT;
+    if (!w->scripted || slot->size == 0) {
         return;
     }
-    w->device.fuses[DEVICE_RESOURCE].nth = 1;
-    acre_resource resource = ACRE_RESOURCE_INIT;
-    assert_status(ACRE_BACKEND_ERROR,
-                  acre_manager_resolve(w->rig.manager, slot->handle, 0, 0, &resource, NULL));
-    assert_int_equal(w->device.blown, 1);
-    w->refusals++;
+    device_call call = slot->blank ? DEVICE_ALLOC : DEVICE_RESOURCE;
+    w->device.fuses[call].nth = 1;
+    acre_status status = acre_manager_resolve(w->rig.manager, slot->handle, 0, 0, &resource, NULL);
+    if (w->device.blown > 0) {
+        assert_status(slot->blank ? ACRE_STORAGE_MAPPING_FAILED : ACRE_BACKEND_ERROR, status);
+    } else {
+        assert_true(slot->blank); // which may have had its memory
+        assert_ok(status);
+    }
+    w->refusals += w->device.blown;
     device_disarm(&w->device);
+    assert_ok(acre_manager_resolve(w->rig.manager, slot->handle, 0, 0, &resource, NULL));
     verify(w, slot);
 }
 

@@ -50,8 +50,12 @@ void step_window(world *w) {
 
 // ---- layouts -------------------------------------------------------------------------------
 
-static uint64_t live_in_layout(const world *w) {
+// Allocations and guards.
+static uint64_t holders_in_layout(const world *w) {
     uint64_t live = 0;
+    for (size_t i = 0; i < ORPHANS; i++) {
+        live += w->orphans[i].guard != NULL;
+    }
     for (size_t i = 0; i < SLOTS; i++) {
         live += w->slots[i].handle != NULL && !w->slots[i].apart;
     }
@@ -64,7 +68,7 @@ static void install(world *w) {
     places places_before = places_of(w);
     snapshot before = snapshot_of(w->rig.manager);
     acre_status status = acre_manager_install_layout(w->rig.manager, &layout, NULL);
-    assert_status(live_in_layout(w) > 0 ? ACRE_POOLS_IN_USE : ACRE_OK, status);
+    assert_status(holders_in_layout(w) > 0 ? ACRE_POOLS_IN_USE : ACRE_OK, status);
     assert_places(w, &places_before);
     if (status != ACRE_OK) {
         snapshot after = snapshot_of(w->rig.manager);
@@ -80,10 +84,14 @@ static void install(world *w) {
 void step_install(world *w) {
     acre_relocation_destroy(w->plan);
     w->plan = NULL;
-    for (size_t i = 0; i < SLOTS && w->step % 2 == 0; i++) {
+    bool empty = roll(w, 2) == 0;
+    for (size_t i = 0; i < SLOTS && empty; i++) {
         if (w->slots[i].handle != NULL && !w->slots[i].apart) {
             step_release(w, &w->slots[i]);
         }
+    }
+    if (roll(w, 4) != 0) {
+        release_orphans(w);
     }
     install(w);
 }

@@ -86,6 +86,7 @@ void world_close(world *w) {
             step_release(w, &w->slots[i]);
         }
     }
+    release_orphans(w);
     uint64_t moves = report_of(w->rig.manager).moves;
     assert_true(w->policy == ACRE_RELOCATION_NONE ? w->moves == moves : w->moves <= moves);
     w->moves = moves; // with those of reservations

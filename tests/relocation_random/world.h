@@ -12,6 +12,7 @@
 #define CELLS             16 // a claim covers whole sixteenths of an allocation
 #define FAILURES          4
 #define WINDOWS           3
+#define ORPHANS           3
 #define SCRIPT_OPERATIONS 1200
 
 typedef struct owned {
@@ -28,6 +29,12 @@ typedef struct owned {
     int64_t claims[CELLS]; // code of the failure that claims them; 0 = none
 } owned;
 
+// A guard that outlived its allocation: nothing may take the room.
+typedef struct orphan {
+    acre_guard *guard; // NULL = none
+    uint32_t page;
+} orphan;
+
 typedef struct world {
     uint64_t seed;
     uint64_t step;
@@ -42,6 +49,7 @@ typedef struct world {
     acre_mode windows[WINDOWS];
     size_t window_count;
     owned slots[SLOTS];
+    orphan orphans[ORPHANS];
     acre_relocation *plan;
     bool copied;
     acre_failure *failures[FAILURES];
@@ -77,6 +85,7 @@ void forget_claims(owned *slot);
 void step_reserve(world *w, owned *slot);
 void step_on_live(world *w, owned *slot);
 void step_release(world *w, owned *slot);
+void release_orphans(world *w);
 
 // claims.c
 void step_claim(world *w);
