@@ -105,19 +105,6 @@ static acre_status reserve(world *w, const acre_reservation *wanted, acre_handle
     return status;
 }
 
-// No room is handed out on a guarded page.
-static void assert_not_guarded(world *w, acre_place place) {
-    for (size_t i = 0; i < SLOTS; i++) {
-        const owned *slot = &w->slots[i];
-        if (slot->guard != NULL && slot->size > 0 && !slot->apart) {
-            assert_int_not_equal(slot->kept.page, place.page);
-        }
-    }
-    for (size_t i = 0; i < ORPHANS; i++) {
-        assert_true(w->orphans[i].guard == NULL || w->orphans[i].page != place.page);
-    }
-}
-
 static void fill(world *w, owned *slot, const acre_reservation *wanted) {
     acre_mode mode = acre_manager_get_mode(w->rig.manager);
     acre_place place = place_of(w->rig.manager, slot->handle);
@@ -126,6 +113,7 @@ static void fill(world *w, owned *slot, const acre_reservation *wanted) {
     slot->size = wanted->size;
     slot->alignment = wanted->alignment;
     slot->cursor = 0;
+    slot->given = false;
     slot->seed = roll(w, 1000000);
     slot->apart = mode != ACRE_MODE_AUTO;
     slot->kept = place;
@@ -170,8 +158,10 @@ static void step_bind(world *w, owned *slot) {
     slot->cursor = roll(w, 1000);
     assert_ok(acre_manager_bind(w->rig.manager, slot->handle, assigned, slot->cursor, NULL));
     assert_null(acre_manager_get_failure(w->rig.manager, slot->handle, 0, slot->size));
-    acre_handle_release(slot->handle);
+    acre_handle_release(w->stale); // the one before, which names nothing either
+    w->stale = slot->handle;
     slot->handle = assigned;
+    slot->given = w->plan != NULL;
     forget_claims(slot); // a bind gives the allocation away
     verify(w, slot);
 }

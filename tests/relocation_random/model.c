@@ -90,13 +90,58 @@ void assert_places(world *w, const places *before) {
     }
 }
 
+void assert_not_guarded(world *w, acre_place place) {
+    for (size_t i = 0; i < SLOTS; i++) {
+        const owned *slot = &w->slots[i];
+        if (slot->guard != NULL && slot->size > 0 && !slot->apart) {
+            assert_int_not_equal(slot->kept.page, place.page);
+        }
+    }
+    for (size_t i = 0; i < ORPHANS; i++) {
+        assert_true(w->orphans[i].guard == NULL || w->orphans[i].page != place.page);
+    }
+}
+
+uint64_t count_moved(world *w, const places *before) {
+    uint64_t moved = 0;
+    for (size_t i = 0; i < SLOTS; i++) {
+        if (before->lived[i] && w->slots[i].handle != NULL) {
+            acre_place now = place_of(w->rig.manager, w->slots[i].handle);
+            const acre_place *then = &before->of[i];
+            if (now.page != then->page || now.offset != then->offset) {
+                assert_not_guarded(w, now);
+                moved++;
+            }
+        }
+    }
+    return moved;
+}
+
 // ---- together ------------------------------------------------------------------------------
 
-void verify(world *w, owned *slot) {
+static uint64_t pages_unmapped(world *w) {
+    uint64_t unmapped = 0;
+    uint32_t pools = report_of(w->rig.manager).pool_count;
+    for (uint32_t i = 0; i < pools; i++) {
+        unmapped += pool_of(w->rig.manager, i).pages_unmapped;
+    }
+    return unmapped;
+}
+
+// What was copied may be written when its bytes are of after the copies: then it does not move.
+static void look_at_blank(world *w, owned *slot) {
     bool may_write = w->plan == NULL || !w->copied;
-    if (slot->blank && may_write && roll(w, 16) == 0) {
+    uint64_t unmapped = pages_unmapped(w);
+    (void)bytes_of(w, slot);
+    if (may_write || pages_unmapped(w) < unmapped) {
         slot->blank = false;
         paint(w, slot);
+    }
+}
+
+void verify(world *w, owned *slot) {
+    if (slot->blank && roll(w, 16) == 0) {
+        look_at_blank(w, slot);
     }
     if (!slot->blank) {
         verify_bytes(w, slot);

@@ -73,6 +73,7 @@ void step_relocate(world *w) {
             assert_status(ACRE_BACKEND_ERROR, status);
             assert_places(w, &before);
         } else {
+            assert_int_equal(count_moved(w, &before), next.moves);
             assert_true(next.moves <= options.max_moves && next.bytes <= options.max_bytes);
             w->moves += next.moves;
         }
@@ -133,6 +134,29 @@ static void copy_plan(world *w) {
     }
 }
 
+// A stale handle that still has owners is let go with it: it may hold what the plan held.
+void close_plan(world *w) {
+    acre_relocation_destroy(w->plan);
+    w->plan = NULL;
+    acre_handle_release(w->stale);
+    w->stale = NULL;
+    for (size_t i = 0; i < SLOTS; i++) {
+        w->slots[i].given = false;
+    }
+}
+
+static void commit_plan(world *w) {
+    places before = places_of(w);
+    acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
+    assert_ok(acre_relocation_commit(w->plan, &report, NULL));
+    assert_int_equal(count_moved(w, &before), report.moves);
+    w->moves += report.moves;
+    for (size_t i = 0; i < SLOTS; i++) { // what a bind gave away is left out
+        before.lived[i] = before.lived[i] && w->slots[i].given;
+    }
+    assert_places(w, &before);
+}
+
 // Between the phases of a plan the run goes on; what was copied is only read until the commit.
 void step_plan(world *w) {
     if (w->plan == NULL) {
@@ -146,12 +170,9 @@ void step_plan(world *w) {
                 return;
             }
         } else {
-            acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
-            assert_ok(acre_relocation_commit(w->plan, &report, NULL));
-            w->moves += report.moves;
+            commit_plan(w);
         }
     }
-    acre_relocation_destroy(w->plan);
-    w->plan = NULL;
+    close_plan(w);
     verify_all(w);
 }

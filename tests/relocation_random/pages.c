@@ -82,8 +82,7 @@ static void install(world *w) {
 }
 
 void step_install(world *w) {
-    acre_relocation_destroy(w->plan);
-    w->plan = NULL;
+    close_plan(w);
     bool empty = roll(w, 2) == 0;
     for (size_t i = 0; i < SLOTS && empty; i++) {
         if (w->slots[i].handle != NULL && !w->slots[i].apart) {

@@ -78,8 +78,7 @@ void world_step(world *w) {
 
 // Nothing is left: of the device, of the books, of the failures.
 void world_close(world *w) {
-    acre_relocation_destroy(w->plan);
-    w->plan = NULL;
+    close_plan(w);
     verify_all(w);
     for (size_t i = 0; i < SLOTS; i++) {
         if (w->slots[i].handle != NULL) {

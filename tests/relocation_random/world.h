@@ -21,6 +21,7 @@ typedef struct owned {
     acre_guard *guard;
     bool blank;      // reserved in a dry run, no byte looked at since
     bool apart;      // persistent or dedicated: never moves
+    bool given;      // by a bind, since the plan that is open
     acre_place kept; // with a binding or a guard, or apart: where it stays
     uint64_t cursor;
     uint64_t size;
@@ -50,6 +51,7 @@ typedef struct world {
     size_t window_count;
     owned slots[SLOTS];
     orphan orphans[ORPHANS];
+    acre_handle *stale; // a bind gave its allocation away
     acre_relocation *plan;
     bool copied;
     acre_failure *failures[FAILURES];
@@ -79,6 +81,10 @@ void verify_all(world *w);
 places places_of(world *w);
 // Every allocation that lived then, and does now, is where it was.
 void assert_places(world *w, const places *before);
+// How many of those live elsewhere now.
+uint64_t count_moved(world *w, const places *before);
+// No room is handed out on a guarded page.
+void assert_not_guarded(world *w, acre_place place);
 void forget_claims(owned *slot);
 
 // allocations.c: a life of one
@@ -102,6 +108,7 @@ void step_dry(world *w);
 // moves.c
 void step_relocate(world *w);
 void step_plan(world *w);
+void close_plan(world *w);
 
 // script.c
 void world_open(world *w, uint64_t seed, acre_relocation_policy policy);
