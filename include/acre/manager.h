@@ -181,7 +181,8 @@ ACRE_API ACRE_CHECKED acre_status acre_manager_handle_create(acre_manager *manag
 
 // Gives the allocation behind `reserved` to `assigned` and stores `cursor`, a sequence number of
 // the caller's. From then on `reserved` is stale; the caller still owns its references to both.
-// Bindings taken on `reserved` before go on keeping the allocation alive and in place.
+// Bindings taken on `reserved` before go on keeping the allocation alive and in place, until the
+// last reference to `reserved`, owners included, is released.
 // NOT_FOUND: `reserved` has no allocation. INVALID_ARGUMENT: `assigned` was bound before, or either
 // belongs to another manager. OUT_OF_HOST_MEMORY.
 ACRE_API ACRE_CHECKED acre_status acre_manager_bind(acre_manager *manager, acre_handle *reserved,
