@@ -53,7 +53,7 @@ _Static_assert(sizeof(acre_slice) == 48, "slice records are 48 bytes");
 
 // Tags: the page's name in the low 28 bits, then acre_slice_aligned, then the state. Not
 // bit-fields: a compiler writes one of two bits as a byte, and reading the page next then waits
-// until that byte has reached the cache, which was a third of a warm reserve and release.
+// until that byte has reached the cache: a sixth of the samples of a warm replay stood there.
 #define ACRE_SLICE_ALIGNED_SHIFT 28
 #define ACRE_SLICE_STATE_SHIFT   30
 #define ACRE_MAX_PAGES           ((UINT32_C(1) << ACRE_SLICE_ALIGNED_SHIFT) - 1)
