@@ -22,11 +22,17 @@ uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size) {
     return name;
 }
 
-void acre_carve_remove_page(acre_carve *carve, uint32_t first) {
+// Merges the recent run if it lies on the page of `first`. The first record of a page is never
+// absorbed, so `first` still names it afterwards.
+static void settle_on_page(acre_carve *carve, uint32_t first) {
     if (carve->recent != 0 && acre_slice_page(acre_slice_at(carve->slices, carve->recent)) ==
                                   acre_slice_page(acre_slice_at(carve->slices, first))) {
         acre_carve_settle_recent(carve);
     }
+}
+
+void acre_carve_remove_page(acre_carve *carve, uint32_t first) {
+    settle_on_page(carve, first);
     acre_free_index_remove(&carve->index, first);
     acre_slab_give(carve->slices, first);
 }
@@ -96,8 +102,7 @@ static acre_run take_found(acre_carve *carve, uint32_t name, uint64_t size, uint
     if (slice->size != size) {
         acre_free_index_add(&carve->index, cut(carve, name, size));
     }
-    acre_slice_set_state(slice, ACRE_SLICE_LIVE);
-    acre_slice_set_aligned(slice, ACRE_SLICE_ANYWHERE);
+    acre_slice_set_live(slice);
     return (acre_run){slice, name};
 }
 
@@ -127,8 +132,7 @@ acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
         if (acre_likely(recent.slice->size == size &&
                         (step == carve->unit || recent.slice->offset % step == 0))) {
             carve->recent = 0;
-            acre_slice_set_state(recent.slice, ACRE_SLICE_LIVE);
-            acre_slice_set_aligned(recent.slice, ACRE_SLICE_ANYWHERE);
+            acre_slice_set_live(recent.slice);
             return recent;
         }
         // A request that nothing holds leaves even this as it was. Mostly two bit scans say that
@@ -154,11 +158,7 @@ void acre_carve_withhold_run(acre_carve *carve, uint32_t name) {
 }
 
 void acre_carve_withhold_page(acre_carve *carve, uint32_t first) {
-    if (carve->recent != 0 && acre_slice_page(acre_slice_at(carve->slices, carve->recent)) ==
-                                  acre_slice_page(acre_slice_at(carve->slices, first))) {
-        acre_carve_settle_recent(carve);
-        // The first record of a page is never absorbed, so `first` still names it.
-    }
+    settle_on_page(carve, first);
     for (uint32_t name = first; name != 0;) {
         acre_slice *slice = acre_slice_at(carve->slices, name);
         if (acre_slice_state_of(slice) == ACRE_SLICE_FREE) {

@@ -80,6 +80,11 @@ static inline void acre_slice_set_state(acre_slice *slice, acre_slice_state stat
     slice->tags = (slice->tags & others) | (uint32_t)state << ACRE_SLICE_STATE_SHIFT;
 }
 
+// Makes a run live whose request asked for no alignment.
+static inline void acre_slice_set_live(acre_slice *slice) {
+    slice->tags = acre_slice_page(slice) | (uint32_t)ACRE_SLICE_LIVE << ACRE_SLICE_STATE_SHIFT;
+}
+
 static inline void acre_slice_set_aligned(acre_slice *slice, acre_slice_aligned aligned) {
     const uint32_t own = UINT32_C(3) << ACRE_SLICE_ALIGNED_SHIFT;
     slice->tags = (slice->tags & ~own) | (uint32_t)aligned << ACRE_SLICE_ALIGNED_SHIFT;

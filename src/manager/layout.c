@@ -101,6 +101,33 @@ static void round_limit(const acre_heap *heap, uint64_t *limit) {
     }
 }
 
+// => the name of an option that was set but means nothing to the kind of pool; NULL = none.
+static const char *foreign_option(const acre_pool_options *options) {
+    bool sliced = options->kind == ACRE_POOL_SLICED;
+    bool exclusive = options->kind == ACRE_POOL_EXCLUSIVE;
+    bool adaptive = options->kind == ACRE_POOL_ADAPTIVE;
+    if (!sliced && !adaptive && options->page_size != ACRE_UNSET) {
+        return "page_size";
+    }
+    if (!sliced && options->max_slice_size != ACRE_UNSET) {
+        return "max_slice_size";
+    }
+    if (!sliced && (options->strict || options->exact_large_slices)) {
+        return options->strict ? "strict" : "exact_large_slices";
+    }
+    if (!exclusive && options->max_alloc_size != ACRE_UNSET) {
+        return "max_alloc_size";
+    }
+    if (!sliced && !exclusive && options->max_pool_size != ACRE_UNSET) {
+        return "max_pool_size";
+    }
+    if (!sliced && !exclusive && options->dealloc_period != ACRE_UNSET) {
+        return "dealloc_period";
+    }
+    return options->kind != ACRE_POOL_DIRECT && options->reclaim_at != ACRE_UNSET ? "reclaim_at"
+                                                                                  : NULL;
+}
+
 // Reads options that may be of another version of the struct, and checks what a layout may list.
 static acre_status read_options(const acre_heap *heap, uint32_t index, const void *theirs,
                                 acre_pool_options *options, acre_error *error) {
@@ -121,6 +148,11 @@ static acre_status read_options(const acre_heap *heap, uint32_t index, const voi
                               "pool %u: storage %s cannot cut pages into slices; use exclusive "
                               "or direct pools",
                               (unsigned)index, heap->storage->name);
+    }
+    const char *foreign = foreign_option(options);
+    if (foreign != NULL) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "pool %u: its kind has no %s",
+                              (unsigned)index, foreign);
     }
     return ACRE_OK;
 }

@@ -42,11 +42,6 @@ static void end_pool(acre_arena *arena, acre_pool *pool) {
 acre_status acre_arena_create(acre_heap *heap, uint32_t index, uint32_t first_outdated,
                               const acre_pool_options *options, acre_arena **arena,
                               acre_error *error) {
-    const char *foreign = acre_pool_foreign_option(options);
-    if (foreign != NULL) {
-        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "pool %u: its kind has no %s",
-                              (unsigned)index, foreign);
-    }
     acre_arena *made = acre_host_alloc_zeroed(heap->host, sizeof *made, _Alignof(acre_arena));
     if (made == NULL) {
         return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *made);

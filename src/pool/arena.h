@@ -28,7 +28,7 @@ typedef struct acre_arena {
 
 // An arena whose pool has the index `index` in reports; outdated ones are numbered from
 // `first_outdated` on. options->page_size is the smallest page, by default 2 MiB.
-// => INVALID_ARGUMENT names an option that an arena does not have, OUT_OF_HOST_MEMORY.
+// => OUT_OF_HOST_MEMORY.
 acre_status acre_arena_create(acre_heap *heap, uint32_t index, uint32_t first_outdated,
                               const acre_pool_options *options, acre_arena **arena,
                               acre_error *error);

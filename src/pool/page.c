@@ -153,7 +153,7 @@ acre_run acre_pool_occupy(acre_pool *pool, uint32_t slice) {
     }
     acre_slice *record = acre_heap_slice(pool->heap, slice);
     acre_free_index_remove(&pool->carve.index, slice);
-    acre_slice_set_state(record, ACRE_SLICE_LIVE);
+    acre_slice_set_live(record);
     acre_pool_hold(pool, acre_page_at(pool->heap, acre_slice_page(record)));
     return (acre_run){record, slice};
 }

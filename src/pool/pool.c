@@ -17,32 +17,6 @@ static const acre_pool_ops *ops_of(acre_pool_kind kind) {
     }
 }
 
-const char *acre_pool_foreign_option(const acre_pool_options *options) {
-    bool sliced = options->kind == ACRE_POOL_SLICED;
-    bool exclusive = options->kind == ACRE_POOL_EXCLUSIVE;
-    bool adaptive = options->kind == ACRE_POOL_ADAPTIVE;
-    if (!sliced && !adaptive && options->page_size != ACRE_UNSET) {
-        return "page_size";
-    }
-    if (!sliced && options->max_slice_size != ACRE_UNSET) {
-        return "max_slice_size";
-    }
-    if (!sliced && (options->strict || options->exact_large_slices)) {
-        return options->strict ? "strict" : "exact_large_slices";
-    }
-    if (!exclusive && options->max_alloc_size != ACRE_UNSET) {
-        return "max_alloc_size";
-    }
-    if (!sliced && !exclusive && options->max_pool_size != ACRE_UNSET) {
-        return "max_pool_size";
-    }
-    if (!sliced && !exclusive && options->dealloc_period != ACRE_UNSET) {
-        return "dealloc_period";
-    }
-    return options->kind != ACRE_POOL_DIRECT && options->reclaim_at != ACRE_UNSET ? "reclaim_at"
-                                                                                  : NULL;
-}
-
 // What a sliced pool accepts and carves. The cap shrinks the page that is carved; a size that the
 // pool accepts but the cap has no room for is a matter of capacity, so that it spills.
 static acre_status shape_sliced(acre_pool *pool, acre_error *error) {
@@ -86,11 +60,6 @@ acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
     pool->near_low = 1; // none
     pool->page_size = ACRE_UNSET;
     pool->next_check = ACRE_UNSET;
-    const char *foreign = acre_pool_foreign_option(options);
-    if (foreign != NULL) {
-        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "pool %u: its kind has no %s",
-                              (unsigned)index, foreign);
-    }
     if (options->kind == ACRE_POOL_SLICED) {
         acre_status status = shape_sliced(pool, error);
         if (status != ACRE_OK) {

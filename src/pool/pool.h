@@ -75,9 +75,6 @@ struct acre_pool {
 acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
                            const acre_pool_options *options, acre_error *error);
 
-// => the name of an option that was set but means nothing to the kind of pool; NULL = none.
-const char *acre_pool_foreign_option(const acre_pool_options *options);
-
 // Gives every page back and frees the pool's host memory, whatever lives there.
 void acre_pool_destroy(acre_pool *pool);
 
