@@ -3,6 +3,7 @@
 #define ACRE_ACRE_H
 
 #include <acre/base.h>
+#include <acre/capture.h>
 #include <acre/config.h>
 #include <acre/dry_run.h>
 #include <acre/event.h>

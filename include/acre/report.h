@@ -76,11 +76,12 @@ typedef struct acre_report {
     uint64_t moves;
     uint64_t moved_bytes;
     uint64_t pages_given_back;
+    uint32_t captures; // scopes (acre/capture.h), those destroyed that still hold pages included
 } acre_report;
 
 #if defined(__cplusplus)
 #define ACRE_REPORT_INIT                                                                           \
-    (acre_report{sizeof(acre_report), {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+    (acre_report{sizeof(acre_report), {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 #else
 #define ACRE_REPORT_INIT ((acre_report){.struct_size = sizeof(acre_report)})
 #endif
@@ -119,7 +120,8 @@ ACRE_BEGIN_DECLS
 ACRE_API void acre_manager_report(acre_manager *manager, acre_report *report);
 
 // One pool: 0 … pool_count - 1, the layout's in routing order, then the outdated ones of an
-// adaptive pool, which are sliced; or one of the two fixed indices above.
+// adaptive pool, which are sliced; one of the two fixed indices above; or one of a capture scope
+// (acre/capture.h).
 // INVALID_ARGUMENT for another index.
 ACRE_API ACRE_CHECKED acre_status acre_manager_pool_report(acre_manager *manager, uint32_t index,
                                                            acre_pool_report *report,
@@ -137,7 +139,8 @@ ACRE_API size_t acre_manager_report_write(acre_manager *manager, acre_report_for
 ACRE_API size_t acre_manager_largest(acre_manager *manager, acre_allocation_info *largest,
                                      size_t info_size, size_t capacity);
 
-// Calls `visit` for every run of every page: pools in routing order, then persistent, dedicated;
+// Calls `visit` for every run of every page: pools in routing order, then persistent, dedicated,
+// those of capture scopes;
 // within a page by offset. `visit` must not call the manager.
 ACRE_API void acre_manager_visit_slices(acre_manager *manager, acre_slice_fn visit, void *context);
 

@@ -129,8 +129,8 @@ static acre_status check(acre_manager *manager, acre_error *error) {
     uint64_t records = 0;
     uint64_t pages = 0;
     uint64_t reserved = 0;
-    const acre_pool *pool;
-    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+    acre_pool_walk walk = {.manager = manager};
+    for (const acre_pool *pool; (pool = acre_pool_walk_next(&walk)) != NULL;) {
         const char *wrong = check_pool(manager, pool, &records);
         if (wrong != NULL) {
             return acre_error_set(error, ACRE_INVALID_ARGUMENT, "pool %s %d: %s",

@@ -18,7 +18,7 @@ static void return_at_once(acre_manager *manager) {
     if (manager->layout.arena != NULL) {
         acre_arena_drain(manager->layout.arena);
     }
-    if (acre_pool_cleanup(&manager->dedicated, true) > 0) {
+    if (acre_pool_cleanup(&manager->dedicated, true) + acre_capture_drain(manager) > 0) {
         acre_storage_flush(manager->heap.storage);
     }
 }
@@ -41,10 +41,11 @@ static uint64_t return_all(acre_manager *manager) {
     if (manager->layout.arena != NULL) {
         pages += acre_arena_drain(manager->layout.arena);
     }
-    acre_pool *pool;
-    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+    acre_pool_walk walk = {.manager = manager, .skips_captures = true};
+    for (acre_pool *pool; (pool = acre_pool_walk_next(&walk)) != NULL;) {
         pages += acre_pool_cleanup(pool, true);
     }
+    pages += acre_capture_drain(manager);
     acre_storage_flush(manager->heap.storage);
     return pages;
 }

@@ -8,7 +8,7 @@
 static acre_status install(acre_manager *manager, const acre_layout *layout, acre_error *error) {
     uint64_t held = 0; // live allocations, and pages that guards hold
     uint64_t in_use = 0;
-    for (uint32_t i = 0; i < acre_manager_pool_count(manager); i++) {
+    for (uint32_t i = 0; i < acre_pool_set_size(&manager->layout); i++) {
         const acre_pool *pool = acre_manager_pool(manager, i);
         held += pool->usage.allocations + pool->guarded_pages;
         in_use += pool->usage.in_use;

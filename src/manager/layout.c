@@ -166,8 +166,8 @@ static acre_status make_pool(acre_manager *manager, acre_pool_set *set, uint32_t
             return acre_error_set(error, ACRE_INVALID_ARGUMENT,
                                   "pool %u: a layout has one adaptive pool", (unsigned)index);
         }
-        acre_status status =
-            acre_arena_create(heap, index, set->count, options, &set->arena, error);
+        acre_status status = acre_arena_create(heap, set->first + index, set->first + set->count,
+                                               options, &set->arena, error);
         set->pools[index] = status == ACRE_OK ? set->arena->current : NULL;
         return status;
     }
@@ -175,13 +175,25 @@ static acre_status make_pool(acre_manager *manager, acre_pool_set *set, uint32_t
     if (pool == NULL) {
         return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *pool);
     }
-    acre_status status = acre_pool_init(pool, heap, index, options, error);
+    acre_status status = acre_pool_init(pool, heap, set->first + index, options, error);
     if (status != ACRE_OK) {
         acre_host_free(heap->host, pool, sizeof *pool, _Alignof(acre_pool));
         return status;
     }
     set->pools[index] = pool;
     return ACRE_OK;
+}
+
+static void make_routes(acre_pool_set *set) {
+    for (uint32_t octave = 0; octave < 64; octave++) {
+        uint32_t first = 0;
+        while (first < set->count &&
+               acre_max(set->pools[first]->accept_max, set->pools[first]->near_high) <
+                   UINT64_C(1) << octave) {
+            first++;
+        }
+        set->route[octave] = first;
+    }
 }
 
 // Makes `set->count` pools from options that lie `stride` bytes apart. The limits of a preset are
@@ -209,6 +221,7 @@ static acre_status make_pools(acre_manager *manager, const acre_pool_options *op
             return status;
         }
     }
+    make_routes(set);
     return ACRE_OK;
 }
 
@@ -233,7 +246,7 @@ acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, 
                               acre_error *error) {
     const acre_heap *heap = &manager->heap;
     acre_layout own = ACRE_LAYOUT_INIT(ACRE_LAYOUT_DEFAULT);
-    *set = (acre_pool_set){NULL, 0, NULL};
+    *set = (acre_pool_set){.pools = NULL};
     if (layout != NULL && !acre_struct_read(&own, sizeof own, layout)) {
         return acre_error_set(error, ACRE_UNSUPPORTED,
                               "the layout has fields this version does not know");
@@ -264,6 +277,25 @@ acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, 
     return make_pools(manager, list.pools, sizeof list.pools[0], false, set, error);
 }
 
+acre_status acre_layout_build_again(acre_manager *manager, uint32_t first, acre_pool_set *set,
+                                    acre_error *error) {
+    acre_host *host = acre_manager_host(manager);
+    const acre_pool_set *layout = &manager->layout;
+    size_t bytes = layout->count * sizeof(acre_pool_options);
+    acre_pool_options *options = acre_host_alloc(host, bytes, _Alignof(acre_pool_options));
+    if (options == NULL) {
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, bytes);
+    }
+    for (uint32_t i = 0; i < layout->count; i++) {
+        const acre_pool *pool = layout->pools[i];
+        options[i] = pool->arena != NULL ? pool->arena->options : pool->options;
+    }
+    *set = (acre_pool_set){.count = layout->count, .first = first};
+    acre_status status = make_pools(manager, options, sizeof *options, false, set, error);
+    acre_host_free(host, options, bytes, _Alignof(acre_pool_options));
+    return status;
+}
+
 void acre_layout_unbuild(acre_manager *manager, acre_pool_set *set) {
     acre_host *host = acre_manager_host(manager);
     for (uint32_t i = 0; set->pools != NULL && i < set->count; i++) {
@@ -275,7 +307,7 @@ void acre_layout_unbuild(acre_manager *manager, acre_pool_set *set) {
     }
     acre_arena_destroy(set->arena);
     acre_host_free(host, set->pools, set->count * sizeof *set->pools, _Alignof(void *));
-    *set = (acre_pool_set){NULL, 0, NULL};
+    *set = (acre_pool_set){.pools = NULL};
 }
 
 static void log_pool(const acre_manager *manager, const acre_pool *pool) {
@@ -296,26 +328,17 @@ static void log_pool(const acre_manager *manager, const acre_pool *pool) {
 void acre_layout_adopt(acre_manager *manager, const acre_pool_set *set) {
     manager->layout = *set;
     manager->relocation.moved_nothing = false;
-    for (uint32_t octave = 0; octave < 64; octave++) {
-        uint32_t first = 0;
-        while (first < set->count &&
-               acre_max(set->pools[first]->accept_max, set->pools[first]->near_high) <
-                   UINT64_C(1) << octave) {
-            first++;
-        }
-        manager->route[octave] = first;
-    }
     acre_manager_schedule(manager);
     for (uint32_t i = 0; i < set->count; i++) {
         log_pool(manager, set->pools[i]);
     }
 }
 
-acre_pool *acre_manager_route_arena(acre_manager *manager, uint32_t index) {
-    acre_pool *before = manager->layout.pools[index];
+acre_pool *acre_manager_route_arena(acre_manager *manager, acre_pool_set *set, uint32_t place) {
+    acre_pool *before = set->pools[place];
     acre_pool *now = before->arena == NULL ? before : before->arena->current;
     if (now != before) {
-        manager->layout.pools[index] = now;
+        set->pools[place] = now;
         acre_log_write(&manager->log, ACRE_LOG_BASIC, "pages of %s from here on, were %s",
                        acre_format_bytes(now->page_size).text,
                        acre_format_bytes(before->page_size).text);

@@ -191,6 +191,7 @@ void acre_manager_destroy(acre_manager *manager) {
         acre_relocation_leave_all(manager);
         acre_manager_take_pending(manager);
         acre_manager_clear_all_claims(manager);
+        acre_capture_leave_all(manager);
         acre_layout_unbuild(manager, &manager->layout);
         acre_pool_destroy(&manager->persistent);
         acre_pool_destroy(&manager->dedicated);

@@ -2,6 +2,7 @@
 //
 //   manager.c   creation, destruction, limits
 //   layout.c    presets and lists of pools
+//   pools.c     from an index to a pool, and all of them one after another
 //   reserve.c   routing a request, growth, giving back before failing
 //   tell.c      what a listener and the log hear
 //   release.c   letting go, and taking in what other threads let go
@@ -9,6 +10,7 @@
 //   taint.c     which bytes of which allocation a failure claims
 //   modes.c     windows
 //   guard.c     holding pages as they are
+//   capture.c   scopes whose room is for a recorded graph alone: capture.h
 //   cleanup.c   giving pages back
 //   install.c   replacing the layout
 //   relocate*.c moving what lives in an arena: relocate.h lists them
@@ -16,6 +18,7 @@
 #ifndef ACRE_MANAGER_MANAGER_H
 #define ACRE_MANAGER_MANAGER_H
 
+#include <acre/capture.h>
 #include <acre/manager.h>
 #include <acre/relocation.h>
 #include <acre/report.h>
@@ -30,7 +33,9 @@
 typedef struct acre_pool_set {
     acre_pool **pools; // in routing order; an arena's current pool stands for the arena
     uint32_t count;
-    acre_arena *arena; // NULL = the layout has none
+    uint32_t first;     // the first one's index in reports; the others follow
+    acre_arena *arena;  // NULL = the layout has none
+    uint32_t route[64]; // first pool that accepts any size of the octave, or more
 } acre_pool_set;
 
 // What relocations did, and how the arena looked after one that moved nothing.
@@ -55,10 +60,9 @@ struct acre_manager {
     acre_home *home;
     acre_heap heap;
     acre_pool_set layout;
-    bool plain; // auto mode and no size match: the layout serves
+    bool plain; // auto mode, no size match, no capture scope: the layout serves
     bool told;  // a listener or the full log wants to hear of every operation
     acre_taint_table tainted;
-    uint32_t route[64];  // first pool that accepts any size of the octave, or more
     uint64_t next_check; // counted reservations at which some pool's periodic cleanup is due
     acre_pool persistent;
     acre_pool dedicated;
@@ -68,6 +72,11 @@ struct acre_manager {
     acre_relocation_memory relocation;
     acre_pool *before_growth; // what the arena goes back to if the request is refused; NULL = none
     acre_relocation *relocations; // plans that were not destroyed
+
+    acre_capture **captures; // by number - 1; NULL = the number is free
+    uint32_t capture_count, capture_capacity;
+    uint32_t captures_ended; // destroyed, but something still lives there
+    acre_capture *capturing; // the scope opened last; NULL = none is open
 
     acre_mode mode; // in force
     acre_mode base_mode;
@@ -89,39 +98,36 @@ static inline acre_host *acre_manager_host(acre_manager *manager) {
     return &manager->home->host;
 }
 
+// ---- pools.c -------------------------------------------------------------------------------
+
 // A pool by its index in reports; NULL = there is none.
-static inline acre_pool *acre_manager_pool(acre_manager *manager, uint32_t index) {
-    if (index == ACRE_POOL_INDEX_PERSISTENT) {
-        return &manager->persistent;
-    }
-    if (index == ACRE_POOL_INDEX_DEDICATED) {
-        return &manager->dedicated;
-    }
-    const acre_pool_set *layout = &manager->layout;
-    if (index < layout->count) {
-        return layout->pools[index];
-    }
-    uint32_t outdated = index - layout->count;
-    return layout->arena != NULL && outdated < layout->arena->outdated_count
-               ? layout->arena->outdated[outdated]
-               : NULL;
+acre_pool *acre_manager_pool(const acre_manager *manager, uint32_t index);
+
+// Pools of a set: those that route, then the arena's outdated ones.
+static inline uint32_t acre_pool_set_size(const acre_pool_set *set) {
+    return set->count + (set->arena != NULL ? set->arena->outdated_count : 0);
 }
 
-// Pools that reports number: those of the layout, then the arena's outdated ones.
-static inline uint32_t acre_manager_pool_count(const acre_manager *manager) {
-    const acre_arena *arena = manager->layout.arena;
-    return manager->layout.count + (arena != NULL ? arena->outdated_count : 0);
+// The first pool of a set that accepts `size` > 0, or set->count; `from` = where to start.
+static inline uint32_t acre_pool_set_accepts(const acre_pool_set *set, uint32_t from,
+                                             uint64_t size) {
+    while (from < set->count && !acre_pool_accepts(set->pools[from], size)) {
+        from++;
+    }
+    return from;
 }
 
-// All pools by number: those above, then persistent, then dedicated; NULL after the last.
-static inline acre_pool *acre_manager_nth_pool(acre_manager *manager, uint32_t number) {
-    uint32_t count = acre_manager_pool_count(manager);
-    if (number < count) {
-        return acre_manager_pool(manager, number);
-    }
-    uint32_t fixed = number - count;
-    return fixed == 0 ? &manager->persistent : fixed == 1 ? &manager->dedicated : NULL;
-}
+// A walk over a manager's pools, in the order of reports: the layout's, those its arena outgrew,
+// persistent, dedicated; then each capture scope's.
+typedef struct acre_pool_walk {
+    acre_manager *manager;
+    bool skips_captures;
+    uint32_t stage; // 0: the layout's, 1: the fixed two, 2 + n: those of scope n
+    uint32_t at;
+} acre_pool_walk;
+
+// => the next pool; NULL after the last
+acre_pool *acre_pool_walk_next(acre_pool_walk *walk);
 
 // ---- layout.c ------------------------------------------------------------------------------
 
@@ -130,15 +136,20 @@ static inline acre_pool *acre_manager_nth_pool(acre_manager *manager, uint32_t n
 acre_status acre_layout_build(acre_manager *manager, const acre_layout *layout, acre_pool_set *set,
                               acre_error *error);
 
-// Ends pools made by acre_layout_build, giving back their pages.
+// The same pools as the layout in force has, whose indices begin with `first`. =>
+// OUT_OF_HOST_MEMORY
+acre_status acre_layout_build_again(acre_manager *manager, uint32_t first, acre_pool_set *set,
+                                    acre_error *error);
+
+// Ends pools made by the two above, giving back their pages.
 void acre_layout_unbuild(acre_manager *manager, acre_pool_set *set);
 
 // Puts pools in force.
 void acre_layout_adopt(acre_manager *manager, const acre_pool_set *set);
 
 // Routes to the current pool of an arena, which may have gone over to another page size. => it, or
-// the pool of that index when it is of no arena.
-acre_pool *acre_manager_route_arena(acre_manager *manager, uint32_t index);
+// the pool at that place of the set when it is of no arena.
+acre_pool *acre_manager_route_arena(acre_manager *manager, acre_pool_set *set, uint32_t place);
 
 // ---- tell.c --------------------------------------------------------------------------------
 
@@ -203,6 +214,14 @@ void acre_manager_schedule(acre_manager *manager);
 
 // Gives the idle pages of every pool back and flushes. => how many pages.
 uint64_t acre_manager_give_back(acre_manager *manager);
+
+// ---- capture.c -----------------------------------------------------------------------------
+
+// Gives back what destroyed scopes do not need any more. => how many pages; not flushed.
+uint64_t acre_capture_drain(acre_manager *manager);
+
+// The manager ends, and every scope with it.
+void acre_capture_leave_all(acre_manager *manager);
 
 // ---- relocate.c ----------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ void acre_manager_apply_mode(acre_manager *manager) {
     manager->mode = manager->window_count > 0
                         ? (acre_mode)manager->windows[manager->window_count - 1]
                         : manager->base_mode;
-    manager->plain = manager->mode == ACRE_MODE_AUTO &&
+    manager->plain = manager->mode == ACRE_MODE_AUTO && manager->capturing == NULL &&
                      manager->config.persistent_memory != ACRE_PERSISTENT_SIZE_MATCH;
 }
 

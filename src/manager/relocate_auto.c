@@ -80,7 +80,8 @@ static bool enlarge(acre_manager *manager, const acre_need *need) {
         acre_arena_enlarge(arena, need->size, &manager->before_growth, &ignored) != ACRE_OK) {
         return false;
     }
-    acre_manager_log_page(manager, acre_manager_route_arena(manager, arena->current->index));
+    acre_manager_log_page(
+        manager, acre_manager_route_arena(manager, &manager->layout, arena->current->index));
     return true;
 }
 
@@ -117,5 +118,5 @@ bool acre_relocate_before_page(acre_manager *manager, const acre_need *need) {
 void acre_relocate_after_request(acre_manager *manager, bool served) {
     acre_pool *current = acre_arena_settle(manager->layout.arena, manager->before_growth, served);
     manager->before_growth = NULL;
-    (void)acre_manager_route_arena(manager, current->index);
+    (void)acre_manager_route_arena(manager, &manager->layout, current->index);
 }

@@ -1,7 +1,7 @@
 // Reports: numbers that every operation keeps up to date.
 #include "base/error.h"
 #include "base/structs.h"
-#include "manager/manager.h"
+#include "manager/capture.h"
 
 #include <string.h>
 
@@ -13,8 +13,8 @@ const char *acre_pool_kind_name(acre_pool_kind kind) {
 
 acre_usage acre_manager_usage(acre_manager *manager) {
     acre_usage sum = {0, 0, 0, 0};
-    const acre_pool *pool;
-    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+    acre_pool_walk walk = {.manager = manager};
+    for (const acre_pool *pool; (pool = acre_pool_walk_next(&walk)) != NULL;) {
         sum.allocations += pool->usage.allocations;
         sum.in_use += pool->usage.in_use;
         sum.padding += pool->usage.padding;
@@ -25,8 +25,8 @@ acre_usage acre_manager_usage(acre_manager *manager) {
 
 acre_carve_free acre_manager_free_room(acre_manager *manager) {
     acre_carve_free sum = {0, 0, 0};
-    const acre_pool *pool;
-    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+    acre_pool_walk walk = {.manager = manager, .skips_captures = true};
+    for (const acre_pool *pool; (pool = acre_pool_walk_next(&walk)) != NULL;) {
         acre_carve_free one = acre_carve_get_free(&pool->carve);
         sum.runs += one.runs;
         sum.bytes += one.bytes;
@@ -50,10 +50,11 @@ void acre_manager_report(acre_manager *manager, acre_report *report) {
     own.largest_page = heap->largest_page;
     own.alignment = heap->alignment;
     own.host_bytes = manager->home->host.bytes;
-    own.pool_count = acre_manager_pool_count(manager);
+    own.pool_count = acre_pool_set_size(&manager->layout);
     own.moves = manager->relocation.moves;
     own.moved_bytes = manager->relocation.bytes;
     own.pages_given_back = manager->relocation.pages;
+    own.captures = acre_capture_count(manager);
     acre_struct_write(report, &own, sizeof own);
 }
 
@@ -67,7 +68,7 @@ acre_status acre_manager_pool_report(acre_manager *manager, uint32_t index,
         return acre_error_close(error, detail,
                                 acre_error_set(detail, ACRE_INVALID_ARGUMENT,
                                                "no pool %u; the layout has %u", (unsigned)index,
-                                               (unsigned)acre_manager_pool_count(manager)));
+                                               (unsigned)acre_pool_set_size(&manager->layout)));
     }
     acre_pool_report own;
     acre_pool_report_fill(pool, &own);
@@ -106,8 +107,8 @@ static void visit_page(acre_manager *manager, const acre_pool *pool, uint32_t na
 
 void acre_manager_visit_slices(acre_manager *manager, acre_slice_fn visit, void *context) {
     acre_manager_take_pending(manager);
-    const acre_pool *pool;
-    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+    acre_pool_walk walk = {.manager = manager};
+    for (const acre_pool *pool; (pool = acre_pool_walk_next(&walk)) != NULL;) {
         for (uint32_t page = pool->held.first; page != 0;
              page = acre_page_at(&manager->heap, page)->held.next) {
             visit_page(manager, pool, page, visit, context);

@@ -37,10 +37,13 @@ static void pool_fields(const acre_pool_report *pool, field fields[POOL_FIELDS])
     }
 }
 
-// The position of a pool for a label: its number, or the name of a fixed pool.
+// The position of a pool for a label: its number, the name of a fixed pool, or a scope and the
+// pool's number in it.
 static void add_position(acre_text *text, const acre_pool *pool) {
     if (pool->index >= ACRE_POOL_INDEX_PERSISTENT) {
         acre_text_add(text, "%s", acre_pool_kind_name(pool->kind));
+    } else if (pool->index >= ACRE_POOL_INDEX_CAPTURE(1, 0)) {
+        acre_text_add(text, "c%" PRIu32 ".%" PRIu32, pool->index >> 16, pool->index & 0xffff);
     } else {
         acre_text_add(text, "%" PRIu32, pool->index);
     }
@@ -48,7 +51,7 @@ static void add_position(acre_text *text, const acre_pool *pool) {
 
 static void write_text_pool(acre_text *text, const acre_pool *pool,
                             const acre_pool_report *report) {
-    char position[16];
+    char position[24];
     acre_text where = {position, sizeof position, 0};
     add_position(&where, pool);
     acre_text_add(text, "  %-10s %-10s %8" PRIu64 " %12s %12s %12s %6" PRIu64 " %12s\n", position,
@@ -72,8 +75,8 @@ static void write_text(acre_manager *manager, acre_text *text, const acre_report
                   acre_format_bytes(whole->host_bytes).text);
     acre_text_add(text, "  %-10s %-10s %8s %12s %12s %12s %6s %12s\n", "pool", "kind", "live",
                   "in use", "reserved", "peak", "pages", "largest free");
-    const acre_pool *pool;
-    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+    acre_pool_walk walk = {.manager = manager};
+    for (const acre_pool *pool; (pool = acre_pool_walk_next(&walk)) != NULL;) {
         acre_pool_report report;
         acre_pool_report_fill(pool, &report);
         write_text_pool(text, pool, &report);
@@ -101,13 +104,15 @@ static void write_json(acre_manager *manager, acre_text *text, const acre_report
                   ", \"moves\": %" PRIu64 ", \"moved_bytes\": %" PRIu64
                   ", \"pages_given_back\": %" PRIu64 ", \"pools\": [",
                   whole->moves, whole->moved_bytes, whole->pages_given_back);
-    const acre_pool *pool;
-    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+    const char *separator = "";
+    acre_pool_walk walk = {.manager = manager};
+    for (const acre_pool *pool; (pool = acre_pool_walk_next(&walk)) != NULL;) {
         acre_pool_report report;
         field fields[POOL_FIELDS];
         acre_pool_report_fill(pool, &report);
         pool_fields(&report, fields);
-        acre_text_add(text, "%s{\"pool\": \"", i == 0 ? "" : ", ");
+        acre_text_add(text, "%s{\"pool\": \"", separator);
+        separator = ", ";
         add_position(text, pool);
         acre_text_add(text, "\", \"kind\": \"%s\"", acre_pool_kind_name(report.kind));
         for (uint32_t f = 0; f < POOL_FIELDS; f++) {
@@ -142,13 +147,15 @@ static void write_metric(const acre_manager *manager, acre_text *text, const fie
 
 static void write_prometheus(acre_manager *manager, acre_text *text, const acre_report *whole) {
     for (uint32_t f = 0; f < POOL_FIELDS; f++) {
-        const acre_pool *pool;
-        for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+        bool first = true;
+        acre_pool_walk walk = {.manager = manager};
+        for (const acre_pool *pool; (pool = acre_pool_walk_next(&walk)) != NULL;) {
             acre_pool_report report;
             field fields[POOL_FIELDS];
             acre_pool_report_fill(pool, &report);
             pool_fields(&report, fields);
-            if (i == 0) {
+            if (first) {
+                first = false;
                 acre_text_add(text, "# HELP acre_pool_%s %s.\n# TYPE acre_pool_%s gauge\n",
                               fields[f].name, fields[f].help, fields[f].name);
             }

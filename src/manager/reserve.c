@@ -13,7 +13,7 @@
 //   the error
 #include "base/error.h"
 #include "base/structs.h"
-#include "manager/manager.h"
+#include "manager/capture.h"
 
 // A request on its way.
 typedef struct request {
@@ -143,20 +143,18 @@ static acre_status relocate_and_reserve(acre_manager *manager, uint32_t index,
     return ACRE_OK;
 }
 
-// From the layout: the first pool that accepts the size; a full capped pool spills to the next.
+// From a layout's pools: the first that accepts the size; a full capped pool spills to the next.
 // `searched` is a pool whose held room was found too small just now, or NULL.
-static acre_status serve_from_layout(acre_manager *manager, const request *wanted,
-                                     const acre_pool *searched, acre_pool **served, acre_run *run,
-                                     acre_error *error) {
+static acre_status serve_from_set(acre_manager *manager, acre_pool_set *set, const request *wanted,
+                                  const acre_pool *searched, acre_pool **served, acre_run *run,
+                                  acre_error *error) {
     uint32_t refusals = 0;
     uint64_t first_capacity = 0; // of the first refusal
     uint64_t first_in_use = 0;
     acre_status status = ACRE_OK;
-    for (uint32_t i = manager->route[acre_log2(wanted->size)]; i < manager->layout.count; i++) {
-        acre_pool *pool = manager->layout.pools[i];
-        if (!acre_pool_accepts(pool, wanted->size)) {
-            continue;
-        }
+    for (uint32_t i = set->route[acre_log2(wanted->size)];
+         (i = acre_pool_set_accepts(set, i, wanted->size)) < set->count; i++) {
+        acre_pool *pool = set->pools[i];
         acre_need need = need_of(manager, wanted);
         *served = pool;
         if (pool != searched) {
@@ -173,7 +171,7 @@ static acre_status serve_from_layout(acre_manager *manager, const request *wante
         }
         if (relocates(manager, pool, wanted)) {
             status = relocate_and_reserve(manager, i, &need, run, error);
-            pool = *served = manager->layout.pools[i]; // it may have gone over to larger pages
+            pool = *served = set->pools[i]; // it may have gone over to larger pages
             if (status != ACRE_OK || run->slice != NULL) {
                 return status;
             }
@@ -184,7 +182,7 @@ static acre_status serve_from_layout(acre_manager *manager, const request *wante
         }
         status = grow(manager, pool, wanted, &need, run, error);
         if (status == ACRE_OK) {
-            *served = acre_manager_route_arena(manager, i);
+            *served = acre_manager_route_arena(manager, set, i);
             acre_manager_log_page(manager, *served);
             return ACRE_OK;
         }
@@ -221,8 +219,13 @@ static acre_status serve(acre_manager *manager, const request *wanted, const acr
         *run = make_nothing(manager, *served);
         return ACRE_OK;
     }
+    acre_capture *capture = manager->capturing;
     if (manager->mode != ACRE_MODE_AUTO) {
+        *served = capture != NULL ? &capture->exact : *served;
         return serve_from(manager, *served, wanted, run, error);
+    }
+    if (capture != NULL) {
+        return serve_from_set(manager, &capture->pools, wanted, NULL, served, run, error);
     }
     if (manager->config.persistent_memory == ACRE_PERSISTENT_SIZE_MATCH &&
         wanted->size <= manager->heap.largest_page &&
@@ -232,7 +235,7 @@ static acre_status serve(acre_manager *manager, const request *wanted, const acr
             return status;
         }
     }
-    return serve_from_layout(manager, wanted, searched, served, run, error);
+    return serve_from_set(manager, &manager->layout, wanted, searched, served, run, error);
 }
 
 // ---- before failing ------------------------------------------------------------------------
@@ -294,8 +297,11 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
 
 // ---- entry ---------------------------------------------------------------------------------
 
-static inline acre_status reserve(acre_manager *manager, const request *wanted,
-                                  acre_handle **handle, acre_error *error) {
+static inline acre_status reserve(acre_manager *manager, request *wanted, acre_handle **handle,
+                                  acre_error *error) {
+    if (acre_unlikely(manager->capturing != NULL) && wanted->update == ACRE_PAGES_ALLOW) {
+        wanted->update = ACRE_PAGES_ADD_ONLY;
+    }
     // All records the request may need, so that nothing fails half-way.
     if (acre_unlikely(!prepare(manager))) {
         return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, 0);
@@ -308,11 +314,8 @@ static inline acre_status reserve(acre_manager *manager, const request *wanted,
     }
     const acre_pool *searched = NULL;
     if (acre_likely(manager->plain && wanted->size != 0)) {
-        uint32_t i = manager->route[acre_log2(wanted->size)];
-        while (i < manager->layout.count &&
-               !acre_pool_accepts(manager->layout.pools[i], wanted->size)) {
-            i++;
-        }
+        uint32_t i = acre_pool_set_accepts(
+            &manager->layout, manager->layout.route[acre_log2(wanted->size)], wanted->size);
         if (acre_likely(i < manager->layout.count)) {
             acre_pool *pool = manager->layout.pools[i];
             uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);

@@ -165,8 +165,8 @@ const char *acre_manager_check_claims(acre_manager *manager) {
         return table->capacity == 0 ? NULL : "an empty table of claims holds memory";
     }
     uint32_t met = 0;
-    const acre_pool *pool;
-    for (uint32_t i = 0; (pool = acre_manager_nth_pool(manager, i)) != NULL; i++) {
+    acre_pool_walk walk = {.manager = manager};
+    for (const acre_pool *pool; (pool = acre_pool_walk_next(&walk)) != NULL;) {
         for (uint32_t name = pool->held.first; name != 0;) {
             const acre_page *page = acre_page_at(&manager->heap, name);
             if (!check_page(manager, page, &met)) {

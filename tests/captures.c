@@ -1,0 +1,622 @@
+// Section 7, capture scopes: room for a recorded graph, and for nobody else.
+#include "support.h"
+
+static acre_capture *make(acre_manager *manager) {
+    acre_capture *made = NULL;
+    assert_ok(acre_manager_capture_create(manager, &made, NULL));
+    return made;
+}
+
+static acre_capture *open_scope(acre_manager *manager) {
+    acre_capture *made = make(manager);
+    assert_ok(acre_capture_begin(made, NULL));
+    return made;
+}
+
+static void close_scope(acre_manager *manager, acre_capture *capture) {
+    assert_ok(acre_capture_end(capture, NULL));
+    check(manager);
+}
+
+static void destroy(acre_manager *manager, acre_capture *capture) {
+    acre_capture_destroy(capture);
+    check(manager);
+}
+
+static acre_capture_report scope_of(acre_capture *capture) {
+    acre_capture_report report = ACRE_CAPTURE_REPORT_INIT;
+    assert_ok(acre_capture_get_report(capture, &report, NULL));
+    return report;
+}
+
+static const acre_layout_kind presets[] = {ACRE_LAYOUT_SUB_SLICES, ACRE_LAYOUT_EXCLUSIVE_PAGES,
+                                           ACRE_LAYOUT_ADAPTIVE};
+
+// One of each preset, then a direct pool.
+#define RIGS (COUNT_OF(presets) + 1)
+
+static rig rig_of(size_t i) {
+    acre_pool_options direct = direct_pool(ACRE_UNSET);
+    return i < COUNT_OF(presets) ? rig_preset(128 * MIB, 32, presets[i]) : rig_pools(&direct, 1);
+}
+
+// ---- whose room it is ----------------------------------------------------------------------
+
+static void room_freed_in_a_scope_serves_it_again(void **state) {
+    (void)state;
+    for (size_t i = 0; i < RIGS; i++) {
+        rig r = rig_of(i);
+        acre_capture *scope = open_scope(r.manager);
+        acre_handle *a = take(r.manager, 300 * KIB);
+        acre_place first = place_of(r.manager, a);
+        acre_manager_release(r.manager, a);
+        acre_handle *b = take_with(r.manager, 300 * KIB, 0, ACRE_PAGES_FORBIDDEN);
+        assert_true(same_place(first, place_of(r.manager, b)));
+        acre_manager_release(r.manager, b);
+        close_scope(r.manager, scope);
+        destroy(r.manager, scope);
+        assert_int_equal(usage_of(r.manager).reserved, 0);
+        rig_close(&r);
+    }
+}
+
+static void nobody_else_gets_room_of_a_scope(void **state) {
+    (void)state;
+    for (size_t i = 0; i < RIGS; i++) {
+        rig r = rig_of(i);
+        acre_capture *scope = open_scope(r.manager);
+        acre_handle *early = take(r.manager, 300 * KIB);
+        acre_handle *late = take(r.manager, 300 * KIB);
+        uint32_t pages[] = {place_of(r.manager, early).page, place_of(r.manager, late).page};
+        acre_manager_release(r.manager, early); // while it is open
+        close_scope(r.manager, scope);
+        acre_manager_release(r.manager, late); // once it is closed
+        (void)refuse_with(r.manager, 300 * KIB, 0, ACRE_PAGES_FORBIDDEN,
+                          ACRE_PAGE_UPDATE_FORBIDDEN);
+        acre_handle *other = take(r.manager, 300 * KIB);
+        for (size_t p = 0; p < COUNT_OF(pages); p++) {
+            assert_int_not_equal(place_of(r.manager, other).page, pages[p]);
+        }
+        acre_manager_release(r.manager, other);
+        destroy(r.manager, scope);
+        rig_close(&r);
+    }
+}
+
+static void a_scope_takes_no_room_of_others(void **state) {
+    (void)state;
+    for (size_t i = 0; i < RIGS; i++) {
+        rig r = rig_of(i);
+        acre_manager_release(r.manager, take(r.manager, 300 * KIB));
+        uint64_t before = usage_of(r.manager).reserved;
+        acre_capture *scope = open_scope(r.manager);
+        (void)refuse_with(r.manager, 300 * KIB, 0, ACRE_PAGES_FORBIDDEN,
+                          ACRE_PAGE_UPDATE_FORBIDDEN);
+        acre_handle *a = take(r.manager, 300 * KIB);
+        assert_int_equal(usage_of(r.manager).reserved, before + scope_of(scope).usage.reserved);
+        acre_manager_release(r.manager, a);
+        destroy(r.manager, scope); // closes it, too
+        assert_int_equal(usage_of(r.manager).reserved, before);
+        rig_close(&r);
+    }
+}
+
+static void a_scope_opened_again_has_the_room_it_holds(void **state) {
+    (void)state;
+    for (size_t i = 0; i < RIGS; i++) {
+        rig r = rig_of(i);
+        acre_capture *scope = open_scope(r.manager);
+        acre_handle *a = take(r.manager, 300 * KIB);
+        acre_place first = place_of(r.manager, a);
+        close_scope(r.manager, scope);
+        acre_manager_release(r.manager, a);
+        acre_handle *outside = take(r.manager, 300 * KIB);
+        assert_ok(acre_capture_begin(scope, NULL));
+        acre_handle *b = take(r.manager, 300 * KIB);
+        assert_true(same_place(first, place_of(r.manager, b)));
+        close_scope(r.manager, scope);
+        drop_all(r.manager, (acre_handle *[]){outside, b}, 2);
+        destroy(r.manager, scope);
+        rig_close(&r);
+    }
+}
+
+static void the_innermost_scope_serves_and_scopes_close_in_any_order(void **state) {
+    (void)state;
+    for (int order = 0; order < 2; order++) {
+        rig r = rig_of(0);
+        acre_capture *scopes[] = {open_scope(r.manager), open_scope(r.manager)};
+        acre_handle *inner = take(r.manager, MIB);
+        assert_int_equal(scope_of(scopes[0]).usage.allocations, 0);
+        assert_int_equal(scope_of(scopes[1]).usage.allocations, 1);
+        close_scope(r.manager, scopes[order]);
+        acre_handle *left = take(r.manager, MIB);
+        assert_int_equal(scope_of(scopes[1 - order]).usage.allocations, order == 0 ? 2 : 1);
+        close_scope(r.manager, scopes[1 - order]);
+        acre_handle *outside = take(r.manager, MIB);
+        assert_int_equal(
+            scope_of(scopes[0]).usage.allocations + scope_of(scopes[1]).usage.allocations, 2);
+        drop_all(r.manager, (acre_handle *[]){inner, left, outside}, 3);
+        destroy(r.manager, scopes[0]);
+        destroy(r.manager, scopes[1]);
+        rig_close(&r);
+    }
+}
+
+// ---- pages ---------------------------------------------------------------------------------
+
+static void nothing_gives_pages_of_a_scope_back_before_it_is_destroyed(void **state) {
+    (void)state;
+    for (size_t i = 0; i < RIGS; i++) {
+        rig r = rig_of(i);
+        acre_capture *scope = open_scope(r.manager);
+        acre_handle *a = take(r.manager, 300 * KIB);
+        acre_manager_release(r.manager, a);
+        acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+        uint64_t held = scope_of(scope).usage.reserved;
+        assert_true(held >= 300 * KIB);
+        close_scope(r.manager, scope);
+        acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+        acre_manager_cleanup(r.manager, ACRE_CLEANUP_PERIODIC);
+        assert_int_equal(scope_of(scope).usage.reserved, held);
+        assert_int_equal(stats_of(r.storage).bytes_allocated, held);
+        destroy(r.manager, scope);
+        assert_int_equal(stats_of(r.storage).bytes_allocated, 0); // at once, and flushed
+        rig_close(&r);
+    }
+}
+
+// Dedicated memory that was freed, idle pages due and a soft limit passed: all wait.
+static void a_reservation_in_a_scope_gives_no_page_back(void **state) {
+    (void)state;
+    acre_pool_options pool = sliced_pool(MIB, ACRE_UNSET, ACRE_UNSET);
+    pool.dealloc_period = 5;
+    rig r = rig_pools(&pool, 1);
+    acre_manager_release(r.manager, take(r.manager, MIB));
+    set_mode(r.manager, ACRE_MODE_DEDICATED);
+    acre_handle *dedicated = take(r.manager, MIB);
+    set_mode(r.manager, ACRE_MODE_AUTO);
+    acre_manager_set_limits(r.manager, MIB, 0);
+    acre_capture *scope = open_scope(r.manager);
+    acre_manager_release(r.manager, dedicated);
+    uint64_t before = stats_of(r.storage).deallocs;
+    acre_handle *taken[20];
+    for (size_t i = 0; i < COUNT_OF(taken); i++) {
+        taken[i] = take(r.manager, MIB);
+    }
+    assert_int_equal(stats_of(r.storage).deallocs, before);
+    close_scope(r.manager, scope);
+    acre_manager_release(r.manager, take(r.manager, MIB));
+    assert_true(stats_of(r.storage).deallocs > before); // what was due is done outside
+    drop_all(r.manager, taken, COUNT_OF(taken));
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+static void a_shortage_outside_leaves_a_scope_alone(void **state) {
+    (void)state;
+    acre_pool_options pool = sliced_pool(MIB, ACRE_UNSET, ACRE_UNSET);
+    rig r = rig_pools_on(limited_device(2 * MIB, MIB), MIB, 32, &pool, 1);
+    acre_capture *scope = open_scope(r.manager);
+    acre_manager_release(r.manager, take(r.manager, MIB));
+    close_scope(r.manager, scope);
+    acre_handle *a = take(r.manager, MIB);
+    acre_error refused = refuse(r.manager, MIB, ACRE_OUT_OF_MEMORY);
+    assert_int_equal(refused.free, 0); // what the scope holds is not free
+    assert_int_equal(refused.reserved, 2 * MIB);
+    destroy(r.manager, scope);
+    acre_handle *b = take(r.manager, MIB);
+    drop_all(r.manager, (acre_handle *[]){a, b}, 2);
+    rig_close(&r);
+}
+
+static void a_refusal_in_a_scope_leaves_everything_as_it_was(void **state) {
+    (void)state;
+    for (size_t i = 0; i < RIGS; i++) {
+        acre_pool_options direct = direct_pool(ACRE_UNSET);
+        acre_layout layout =
+            i < COUNT_OF(presets) ? ACRE_LAYOUT_INIT(presets[i]) : explicit_layout(&direct, 1);
+        acre_manager_options options = plain_options(256 * MIB, 32);
+        options.layout = &layout;
+        rig r = rig_on(limited_device(64 * MIB, 256 * MIB), &options);
+        acre_manager_release(r.manager, take(r.manager, 300 * KIB));
+        acre_capture *scope = open_scope(r.manager);
+        acre_handle *a = take(r.manager, 300 * KIB);
+        snapshot before = snapshot_of(r.manager);
+        acre_capture_report scope_before = scope_of(scope);
+        (void)refuse_with(r.manager, 40 * MIB, 0, ACRE_PAGES_FORBIDDEN, ACRE_PAGE_UPDATE_FORBIDDEN);
+        snapshot forbidden = snapshot_of(r.manager);
+        assert_unchanged(&before, &forbidden);
+        (void)refuse(r.manager, 100 * MIB, ACRE_OUT_OF_MEMORY);
+        snapshot after = snapshot_of(r.manager);
+        assert_same_state(&before, &after);
+        acre_capture_report scope_after = scope_of(scope);
+        assert_memory_equal(&scope_before, &scope_after, sizeof scope_after);
+        acre_manager_release(r.manager, a);
+        destroy(r.manager, scope);
+        rig_close(&r);
+    }
+}
+
+// What the arena of a scope outgrew stays, with what was freed there.
+static void an_arena_that_grows_in_a_scope_keeps_its_old_pages(void **state) {
+    (void)state;
+    rig r = rig_preset(128 * MIB, 32, ACRE_LAYOUT_ADAPTIVE);
+    acre_capture *scope = open_scope(r.manager);
+    acre_handle *small = take(r.manager, MIB);
+    acre_handle *large = take(r.manager, 20 * MIB);
+    assert_int_equal(scope_of(scope).pages, 2);
+    assert_int_equal(scope_of(scope).pool_count, 4); // three, and the size it outgrew
+    acre_manager_release(r.manager, small);
+    acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+    assert_int_equal(scope_of(scope).pages, 2);
+    close_scope(r.manager, scope);
+    acre_handle *outside = take(r.manager, MIB);
+    assert_int_equal(pool_of(r.manager, 2).page_size, 2 * MIB); // the layout's own did not grow
+    acre_manager_release(r.manager, outside);
+    destroy(r.manager, scope);
+    assert_int_equal(scope_of(scope = make(r.manager)).pages, 0); // the first is still draining
+    acre_manager_release(r.manager, large);
+    acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+    assert_int_equal(usage_of(r.manager).reserved, 0);
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+// ---- modes ---------------------------------------------------------------------------------
+
+static void windows_in_a_scope_take_pages_of_the_scope(void **state) {
+    (void)state;
+    const acre_mode modes[] = {ACRE_MODE_PERSISTENT, ACRE_MODE_DEDICATED};
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        rig r = rig_of(0);
+        set_mode(r.manager, modes[i]);
+        acre_handle *before = take(r.manager, MIB);
+        acre_capture *scope = open_scope(r.manager);
+        acre_handle *a = take(r.manager, MIB);
+        acre_place first = place_of(r.manager, a);
+        assert_int_equal(first.pool_index, ACRE_POOL_INDEX_CAPTURE(1, 0xffff));
+        assert_int_equal(scope_of(scope).usage.reserved, MIB); // exactly
+        acre_manager_release(r.manager, a);
+        acre_handle *b = take(r.manager, MIB);
+        assert_true(same_place(first, place_of(r.manager, b)));
+        acre_manager_release(r.manager, b);
+        close_scope(r.manager, scope);
+        acre_manager_release(r.manager, before);
+        acre_handle *after = take(r.manager, MIB);
+        assert_int_not_equal(place_of(r.manager, after).page, first.page);
+        acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+        assert_int_equal(scope_of(scope).usage.reserved, MIB);
+        set_mode(r.manager, ACRE_MODE_AUTO);
+        acre_manager_release(r.manager, after);
+        destroy(r.manager, scope);
+        rig_close(&r);
+    }
+}
+
+static void a_size_match_does_not_lead_out_of_a_scope(void **state) {
+    (void)state;
+    acre_config config = ACRE_CONFIG_INIT;
+    config.persistent_memory = ACRE_PERSISTENT_SIZE_MATCH;
+    acre_manager_options options = plain_options(128 * MIB, 32);
+    options.config = &config;
+    rig r = rig_on(simulated_device(), &options);
+    set_mode(r.manager, ACRE_MODE_PERSISTENT);
+    acre_manager_release(r.manager, take(r.manager, MIB));
+    set_mode(r.manager, ACRE_MODE_AUTO);
+    acre_capture *scope = open_scope(r.manager);
+    acre_handle *a = take(r.manager, MIB);
+    assert_int_equal(scope_of(scope).usage.allocations, 1);
+    close_scope(r.manager, scope);
+    acre_handle *b = take(r.manager, MIB);
+    assert_int_equal(place_of(r.manager, b).pool_index, ACRE_POOL_INDEX_PERSISTENT);
+    drop_all(r.manager, (acre_handle *[]){a, b}, 2);
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+// ---- lives ---------------------------------------------------------------------------------
+
+static void what_outlives_a_scope_keeps_its_page_until_it_is_released(void **state) {
+    (void)state;
+    for (size_t i = 0; i < RIGS; i++) {
+        rig r = rig_of(i);
+        acre_capture *scope = open_scope(r.manager);
+        acre_handle *kept = take(r.manager, 300 * KIB);
+        acre_handle *nothing = take(r.manager, 0);
+        acre_place place = place_of(r.manager, kept);
+        close_scope(r.manager, scope);
+        destroy(r.manager, scope);
+        assert_int_equal(report_of(r.manager).captures, 1);
+        assert_true(same_place(place, place_of(r.manager, kept)));
+        acre_handle *other = take(r.manager, 300 * KIB);
+        assert_int_not_equal(place_of(r.manager, other).page, place.page);
+        acre_handle_release(kept); // as another thread does
+        uint64_t before = usage_of(r.manager).reserved;
+        acre_manager_release(r.manager, take(r.manager, 300 * KIB)); // may return pages
+        assert_true(usage_of(r.manager).reserved < before + 300 * KIB);
+        assert_int_equal(report_of(r.manager).captures, 0);
+        drop_all(r.manager, (acre_handle *[]){other, nothing}, 2);
+        rig_close(&r);
+    }
+}
+
+// The only thing that lives is on a page of a size outgrown, or was reserved in a window.
+static void what_outlives_a_scope_may_be_anywhere_in_it(void **state) {
+    (void)state;
+    for (int window = 0; window < 2; window++) {
+        rig r = rig_preset(128 * MIB, 32, ACRE_LAYOUT_ADAPTIVE);
+        acre_capture *scope = open_scope(r.manager);
+        set_mode(r.manager, window == 1 ? ACRE_MODE_PERSISTENT : ACRE_MODE_AUTO);
+        acre_handle *kept = take(r.manager, MIB);
+        set_mode(r.manager, ACRE_MODE_AUTO);
+        acre_manager_release(r.manager, take(r.manager, 20 * MIB)); // the arena goes over
+        acre_place place = place_of(r.manager, kept);
+        destroy(r.manager, scope);
+        acre_manager_cleanup(r.manager, ACRE_CLEANUP_PERIODIC); // nothing is due any more
+        assert_int_equal(report_of(r.manager).pages, 1);
+        place.pool_index = place_of(r.manager, kept).pool_index;
+        assert_true(same_place(place, place_of(r.manager, kept)));
+        acre_manager_release(r.manager, kept);
+        acre_manager_cleanup(r.manager, ACRE_CLEANUP_PERIODIC);
+        assert_int_equal(report_of(r.manager).pages, 0);
+        assert_int_equal(report_of(r.manager).captures, 0);
+        rig_close(&r);
+    }
+}
+
+static void a_guard_in_a_destroyed_scope_keeps_its_page(void **state) {
+    (void)state;
+    rig r = rig_of(0);
+    acre_capture *scope = open_scope(r.manager);
+    acre_handle *a = take(r.manager, MIB);
+    acre_guard *guard = NULL;
+    assert_ok(acre_manager_guard(r.manager, a, &guard, NULL));
+    acre_manager_release(r.manager, a);
+    destroy(r.manager, scope);
+    acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+    assert_true(usage_of(r.manager).reserved >= MIB);
+    acre_guard_release(guard);
+    acre_manager_cleanup(r.manager, ACRE_CLEANUP_PERIODIC);
+    assert_int_equal(usage_of(r.manager).reserved, 0);
+    assert_int_equal(report_of(r.manager).captures, 0);
+    rig_close(&r);
+}
+
+static void a_bind_leaves_the_allocation_in_its_scope(void **state) {
+    (void)state;
+    rig r = rig_of(0);
+    acre_capture *scope = open_scope(r.manager);
+    acre_handle *reserved = take(r.manager, MIB);
+    acre_place place = place_of(r.manager, reserved);
+    close_scope(r.manager, scope);
+    acre_handle *assigned = NULL;
+    assert_ok(acre_manager_handle_create(r.manager, &assigned, NULL));
+    assert_ok(acre_manager_bind(r.manager, reserved, assigned, 7, NULL));
+    assert_true(same_place(place, place_of(r.manager, assigned)));
+    drop_all(r.manager, (acre_handle *[]){reserved, assigned}, 2);
+    assert_int_equal(scope_of(scope).usage.allocations, 0);
+    assert_true(scope_of(scope).usage.reserved >= MIB);
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+static void relocations_leave_scopes_alone(void **state) {
+    (void)state;
+    acre_manager_options options = plain_options(128 * MIB, 32);
+    options.relocation = ACRE_RELOCATION_COMPACT;
+    rig r = rig_on(simulated_device(), &options);
+    acre_capture *scope = open_scope(r.manager);
+    acre_handle *recorded[] = {take(r.manager, MIB), take(r.manager, 3 * MIB),
+                               take(r.manager, 9 * MIB)}; // on three sizes of pages
+    acre_place places[COUNT_OF(recorded)];
+    for (size_t i = 0; i < COUNT_OF(recorded); i++) {
+        places[i] = place_of(r.manager, recorded[i]);
+    }
+    close_scope(r.manager, scope);
+    acre_handle *a = take(r.manager, MIB);
+    acre_handle *b = take(r.manager, 9 * MIB);
+    acre_relocation_options all = ACRE_RELOCATION_OPTIONS_INIT;
+    all.room = ACRE_RELOCATION_ROOM_MAY_ADD;
+    all.compact = true;
+    acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
+    assert_ok(acre_manager_relocate(r.manager, &all, &report, NULL));
+    assert_true(report_of(r.manager).moves > 0); // outside
+    for (size_t i = 0; i < COUNT_OF(recorded); i++) {
+        assert_true(same_place(places[i], place_of(r.manager, recorded[i])));
+    }
+    assert_int_equal(scope_of(scope).pages, 3);
+    drop_all(r.manager, recorded, COUNT_OF(recorded));
+    drop_all(r.manager, (acre_handle *[]){a, b}, 2);
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+static void a_layout_is_installed_beside_a_scope(void **state) {
+    (void)state;
+    rig r = rig_of(0);
+    acre_capture *scope = open_scope(r.manager);
+    acre_handle *a = take(r.manager, MIB);
+    acre_place place = place_of(r.manager, a);
+    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXCLUSIVE_PAGES);
+    assert_ok(acre_manager_install_layout(r.manager, &layout, NULL));
+    check(r.manager);
+    acre_handle *b = take(r.manager, MIB); // by the pools that the scope was made with
+    assert_int_equal(scope_of(scope).usage.allocations, 2);
+    assert_true(same_place(place, place_of(r.manager, a)));
+    close_scope(r.manager, scope);
+    drop_all(r.manager, (acre_handle *[]){a, b}, 2);
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+static void a_dry_run_in_a_scope_takes_no_device_memory(void **state) {
+    (void)state;
+    rig r = rig_of(0);
+    acre_capture *scope = open_scope(r.manager);
+    acre_dry_run_begin();
+    acre_handle *a = take(r.manager, MIB);
+    acre_dry_run_end();
+    assert_int_equal(stats_of(r.storage).bytes_allocated, 0);
+    acre_resource resource = ACRE_RESOURCE_INIT;
+    assert_ok(acre_manager_resolve(r.manager, a, 0, 0, &resource, NULL));
+    assert_int_equal(stats_of(r.storage).bytes_allocated, scope_of(scope).usage.reserved);
+    acre_manager_release(r.manager, a);
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+static void a_scope_may_outlive_its_manager(void **state) {
+    (void)state;
+    acre_storage *storage = simulated_device();
+    acre_manager_options options = plain_options(128 * MIB, 32);
+    acre_manager *manager = NULL;
+    assert_ok(acre_manager_create(storage, &options, &manager, NULL));
+    acre_capture *open = open_scope(manager);
+    acre_capture *closed = make(manager);
+    acre_handle *a = take(manager, MIB);
+    acre_capture *ended = open_scope(manager);
+    acre_handle *b = take(manager, MIB);
+    acre_capture_destroy(ended); // with an allocation
+    acre_manager_destroy(manager);
+    assert_int_equal(stats_of(storage).bytes_allocated, 0);
+    acre_capture_report report = ACRE_CAPTURE_REPORT_INIT;
+    assert_status(ACRE_INVALID_ARGUMENT, acre_capture_get_report(open, &report, NULL));
+    assert_status(ACRE_INVALID_ARGUMENT, acre_capture_end(open, NULL));
+    assert_status(ACRE_INVALID_ARGUMENT, acre_capture_begin(closed, NULL));
+    acre_capture_destroy(open);
+    acre_capture_destroy(closed);
+    acre_capture_destroy(NULL);
+    acre_handle_release(a);
+    acre_handle_release(b);
+    acre_storage_destroy(storage);
+}
+
+// ---- looking at it, and errors -------------------------------------------------------------
+
+static void count_slices(void *context, const acre_slice_info *slice) {
+    uint64_t *live = context;
+    *live += slice->live && slice->pool_index >= ACRE_POOL_INDEX_CAPTURE(1, 0);
+}
+
+static void reports_count_what_scopes_hold(void **state) {
+    (void)state;
+    rig r = rig_of(0);
+    acre_handle *outside = take(r.manager, MIB);
+    uint64_t reserved = usage_of(r.manager).reserved;
+    acre_capture *first = make(r.manager);
+    acre_capture *second = open_scope(r.manager);
+    acre_handle *a = take(r.manager, 5 * MIB);
+    acre_handle *b = take(r.manager, 6 * MIB);
+    acre_capture_report scope = scope_of(second);
+    assert_int_equal(scope.number, 2);
+    assert_true(scope.open);
+    assert_int_equal(scope.usage.allocations, 2);
+    assert_int_equal(scope.usage.in_use, 11 * MIB);
+    acre_report whole = report_of(r.manager);
+    assert_int_equal(whole.captures, 2);
+    assert_int_equal(whole.usage.reserved, reserved + scope.usage.reserved);
+    assert_int_equal(whole.pages, 1 + scope.pages);
+    uint64_t in_use = 0;
+    for (uint32_t i = 0; i < scope.pool_count; i++) {
+        in_use += pool_of(r.manager, ACRE_POOL_INDEX_CAPTURE(2, i)).usage.in_use;
+    }
+    assert_int_equal(in_use, 11 * MIB);
+    acre_pool_report none = ACRE_POOL_REPORT_INIT;
+    assert_status(ACRE_INVALID_ARGUMENT,
+                  acre_manager_pool_report(r.manager, ACRE_POOL_INDEX_CAPTURE(2, scope.pool_count),
+                                           &none, NULL));
+    assert_status(ACRE_INVALID_ARGUMENT,
+                  acre_manager_pool_report(r.manager, ACRE_POOL_INDEX_CAPTURE(3, 0), &none, NULL));
+    uint64_t live = 0;
+    acre_manager_visit_slices(r.manager, count_slices, &live);
+    assert_int_equal(live, 2);
+    char text[16384];
+    assert_true(acre_manager_report_write(r.manager, ACRE_REPORT_JSON, text, sizeof text) <
+                sizeof text);
+    assert_non_null(strstr(text, "\"pool\": \"c2.0\""));
+    drop_all(r.manager, (acre_handle *[]){outside, a, b}, 3);
+    destroy(r.manager, first);
+    assert_int_equal(scope_of(second).number, 2);
+    acre_capture *third = make(r.manager);
+    assert_int_equal(scope_of(third).number, 1); // that of the one that is gone
+    destroy(r.manager, second);
+    destroy(r.manager, third);
+    rig_close(&r);
+}
+
+static void a_scope_opens_and_closes_once_at_a_time(void **state) {
+    (void)state;
+    rig r = rig_of(0);
+    acre_capture *scope = make(r.manager);
+    acre_error error = ACRE_ERROR_INIT;
+    assert_status(ACRE_INVALID_ARGUMENT, acre_capture_end(scope, &error));
+    assert_non_null(strstr(error.detail, "not open"));
+    assert_ok(acre_capture_begin(scope, NULL));
+    assert_status(ACRE_INVALID_ARGUMENT, acre_capture_begin(scope, &error));
+    assert_non_null(strstr(error.detail, "open already"));
+    close_scope(r.manager, scope);
+    assert_status(ACRE_INVALID_ARGUMENT, acre_capture_end(scope, NULL));
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+static void a_scope_without_host_memory_is_refused_and_leaves_nothing(void **state) {
+    (void)state;
+    host_probe *probe = host_probe_create();
+    acre_host_hooks hooks = host_probe_hooks(probe);
+    acre_manager_options options = plain_options(128 * MIB, 32);
+    options.hooks = &hooks;
+    rig r = rig_on(simulated_device(), &options);
+    uint64_t met = 0;
+    for (uint64_t nth = 1;; nth++) {
+        uint64_t blocks = host_probe_blocks(probe);
+        host_probe_fail(probe, nth, false);
+        acre_capture *scope = NULL;
+        acre_status status = acre_manager_capture_create(r.manager, &scope, NULL);
+        bool failed = host_probe_failed(probe);
+        host_probe_fail(probe, 0, false);
+        check(r.manager);
+        if (!failed) {
+            assert_ok(status);
+            destroy(r.manager, scope);
+            break;
+        }
+        met++;
+        assert_status(ACRE_OUT_OF_HOST_MEMORY, status);
+        assert_int_equal(report_of(r.manager).captures, 0);
+        assert_true(host_probe_blocks(probe) <= blocks + 1); // the list of scopes may have grown
+    }
+    assert_true(met > 3);
+    rig_close(&r);
+    host_probe_destroy(probe);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(room_freed_in_a_scope_serves_it_again),
+        cmocka_unit_test(nobody_else_gets_room_of_a_scope),
+        cmocka_unit_test(a_scope_takes_no_room_of_others),
+        cmocka_unit_test(a_scope_opened_again_has_the_room_it_holds),
+        cmocka_unit_test(the_innermost_scope_serves_and_scopes_close_in_any_order),
+        cmocka_unit_test(nothing_gives_pages_of_a_scope_back_before_it_is_destroyed),
+        cmocka_unit_test(a_reservation_in_a_scope_gives_no_page_back),
+        cmocka_unit_test(a_shortage_outside_leaves_a_scope_alone),
+        cmocka_unit_test(a_refusal_in_a_scope_leaves_everything_as_it_was),
+        cmocka_unit_test(an_arena_that_grows_in_a_scope_keeps_its_old_pages),
+        cmocka_unit_test(windows_in_a_scope_take_pages_of_the_scope),
+        cmocka_unit_test(a_size_match_does_not_lead_out_of_a_scope),
+        cmocka_unit_test(what_outlives_a_scope_keeps_its_page_until_it_is_released),
+        cmocka_unit_test(what_outlives_a_scope_may_be_anywhere_in_it),
+        cmocka_unit_test(a_guard_in_a_destroyed_scope_keeps_its_page),
+        cmocka_unit_test(a_bind_leaves_the_allocation_in_its_scope),
+        cmocka_unit_test(relocations_leave_scopes_alone),
+        cmocka_unit_test(a_layout_is_installed_beside_a_scope),
+        cmocka_unit_test(a_dry_run_in_a_scope_takes_no_device_memory),
+        cmocka_unit_test(a_scope_may_outlive_its_manager),
+        cmocka_unit_test(reports_count_what_scopes_hold),
+        cmocka_unit_test(a_scope_opens_and_closes_once_at_a_time),
+        cmocka_unit_test(a_scope_without_host_memory_is_refused_and_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
