@@ -159,7 +159,7 @@ static void what_changed_since_the_plan_does_not_move(void **state) {
     }
 }
 
-static void a_plan_whose_handles_all_died_moves_nothing(void **state) {
+static void a_plan_whose_handles_all_died_is_refused_and_moves_nothing(void **state) {
     (void)state;
     rig r = arena_rig(128 * MIB, 0);
     acre_handle *h[3];
@@ -168,11 +168,62 @@ static void a_plan_whose_handles_all_died_moves_nothing(void **state) {
     assert_ok(acre_relocation_copy(plan, NULL, NULL));
     drop_all(r.manager, h, 3);
     acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
-    assert_ok(acre_relocation_commit(plan, &report, NULL));
+    assert_status(ACRE_NOT_FOUND, acre_relocation_commit(plan, &report, NULL));
+    check(r.manager);
     assert_int_equal(report.moves, 0);
     assert_int_equal(report.changed.allocations, 3);
     assert_int_equal(usage_of(r.manager).allocations, 0);
+    assert_status(ACRE_INVALID_ARGUMENT, acre_relocation_commit(plan, &report, NULL)); // over
     acre_relocation_destroy(plan);
+    rig_close(&r);
+}
+
+// Given away by a bind and resolved late are not dead.
+static void a_plan_whose_allocations_live_elsewhere_is_not_refused(void **state) {
+    (void)state;
+    rig r = arena_rig(128 * MIB, 0);
+    acre_handle *h[3];
+    three_outdated(r.manager, h);
+    acre_relocation *plan = plan_of(r.manager, ACRE_RELOCATION_ROOM_HELD);
+    assert_ok(acre_relocation_copy(plan, NULL, NULL));
+    acre_handle *given[3];
+    for (int i = 0; i < 3; i++) {
+        assert_ok(acre_manager_handle_create(r.manager, &given[i], NULL));
+        assert_ok(acre_manager_bind(r.manager, h[i], given[i], 0, NULL));
+        acre_handle_release(h[i]);
+    }
+    acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
+    assert_ok(acre_relocation_commit(plan, &report, NULL));
+    check(r.manager);
+    assert_int_equal(report.changed.allocations, 3);
+    acre_relocation_destroy(plan);
+    drop_all(r.manager, given, 3);
+    rig_close(&r);
+}
+
+// A page of a dry run got its device memory after the copies: its bytes may have been written, so
+// what lives there stays.
+static void what_was_resolved_after_the_copies_does_not_move(void **state) {
+    (void)state;
+    rig r = arena_rig(128 * MIB, 0);
+    acre_dry_run_begin();
+    acre_handle *kept = take(r.manager, MIB);
+    acre_manager_release(r.manager, take(r.manager, 9 * MIB));
+    acre_dry_run_end();
+    acre_place place = place_of(r.manager, kept);
+    acre_relocation *plan = plan_of(r.manager, ACRE_RELOCATION_ROOM_HELD);
+    assert_int_equal(acre_relocation_count(plan), 1);
+    assert_ok(acre_relocation_copy(plan, NULL, NULL));
+    assert_int_equal(stats_of(r.storage).copies, 0);
+    acre_resource resource = ACRE_RESOURCE_INIT;
+    assert_ok(acre_manager_resolve(r.manager, kept, 0, 0, &resource, NULL));
+    acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
+    assert_ok(acre_relocation_commit(plan, &report, NULL));
+    check(r.manager);
+    assert_int_equal(report.changed.allocations, 1);
+    assert_true(same_place(place, place_of(r.manager, kept)));
+    acre_relocation_destroy(plan);
+    acre_manager_release(r.manager, kept);
     rig_close(&r);
 }
 
@@ -368,7 +419,9 @@ int main(void) {
         cmocka_unit_test(phases_out_of_order_are_refused_and_change_nothing),
         cmocka_unit_test(a_plan_whose_copy_failed_is_over),
         cmocka_unit_test(what_changed_since_the_plan_does_not_move),
-        cmocka_unit_test(a_plan_whose_handles_all_died_moves_nothing),
+        cmocka_unit_test(a_plan_whose_handles_all_died_is_refused_and_moves_nothing),
+        cmocka_unit_test(a_plan_whose_allocations_live_elsewhere_is_not_refused),
+        cmocka_unit_test(what_was_resolved_after_the_copies_does_not_move),
         cmocka_unit_test(a_handle_from_hooks_may_die_or_be_bound_while_a_plan_is_open),
         cmocka_unit_test(plans_side_by_side_do_not_move_the_same),
         cmocka_unit_test(a_plan_may_outlive_its_manager),

@@ -223,7 +223,8 @@ ACRE_API ACRE_CHECKED acre_status acre_relocation_copy(acre_relocation *relocati
 // another handle, another binding was taken of it, a guard was taken on either page, or bytes of a
 // dry run were resolved after the copies: those stay, or go, where they are. Between copy and
 // commit nothing may write to what moves. `report` may be NULL.
-// INVALID_ARGUMENT when the plan was not copied, is over, or its manager is gone.
+// INVALID_ARGUMENT when the plan was not copied, is over, or its manager is gone. NOT_FOUND when it
+// had moves and all owners of all of them let go: it is over then, too, and `report` is written.
 ACRE_API ACRE_CHECKED acre_status acre_relocation_commit(acre_relocation *relocation,
                                                          acre_relocation_report *report,
                                                          acre_error *error);

@@ -246,16 +246,19 @@ static const acre_page *page_of(const acre_manager *manager, uint32_t slice) {
     return acre_page_at(&manager->heap, acre_slice_page(acre_heap_slice(&manager->heap, slice)));
 }
 
+static bool is_owned(const acre_move *move) {
+    return (uint32_t)atomic_load_explicit(&move->held->counts, memory_order_acquire) > 0;
+}
+
 // Whether an allocation must not move after all.
 static bool changed(const acre_manager *manager, const acre_move *move) {
     if (move->held->slice != move->source) { // a bind gave it away
         return true;
     }
-    bool owned = (uint32_t)atomic_load_explicit(&move->held->counts, memory_order_acquire) > 0;
     bool bound = acre_handle_bindings(move->held) > 1; // beside the plan's own
     const acre_page *source = page_of(manager, move->source);
     bool resolved = source->mapped && !move->bytes; // for the first time, since the copies
-    return !owned || bound || resolved || source->guards > 0 ||
+    return !is_owned(move) || bound || resolved || source->guards > 0 ||
            page_of(manager, move->target)->guards > 0;
 }
 
@@ -264,6 +267,7 @@ static void settle_move(acre_relocation *plan, const acre_move *move) {
     if (changed(manager, move)) {
         plan->report.changed.allocations++;
         plan->report.changed.bytes += move->size;
+        plan->died += move->held->slice == move->source && !is_owned(move);
         acre_relocation_free_target(manager, move->target);
     } else {
         hand_over(manager, move->source, move->target);
@@ -326,9 +330,13 @@ acre_status acre_relocation_commit(acre_relocation *relocation, acre_relocation_
         return acre_error_close(error, detail, status);
     }
     acre_manager_take_pending(relocation->manager);
+    uint32_t planned = relocation->moves.count;
     commit(relocation);
     if (report != NULL) {
         acre_struct_write(report, &relocation->report, sizeof relocation->report);
+    }
+    if (planned > 0 && relocation->died == planned) {
+        return acre_error_close(error, detail, acre_error_refuse(detail, ACRE_NOT_FOUND, 0));
     }
     return ACRE_OK;
 }

@@ -28,6 +28,7 @@ struct acre_relocation {
     acre_relocation_options options; // room: AS_NEEDED when outdated pages are not to be emptied
     uint64_t deadline;               // of acre_os_clock
     uint64_t bytes;                  // planned
+    uint32_t died;                   // moves whose allocation was let go since the plan
     bool counts;                     // that it moved nothing is remembered
     acre_relocation_report report;
 };

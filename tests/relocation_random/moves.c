@@ -148,7 +148,10 @@ void close_plan(world *w) {
 static void commit_plan(world *w) {
     places before = places_of(w);
     acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
-    assert_ok(acre_relocation_commit(w->plan, &report, NULL));
+    acre_status status = acre_relocation_commit(w->plan, &report, NULL);
+    if (status != ACRE_NOT_FOUND || report.moves > 0) { // all that was planned died meanwhile
+        assert_ok(status);
+    }
     assert_int_equal(count_moved(w, &before), report.moves);
     w->moves += report.moves;
     for (size_t i = 0; i < SLOTS; i++) { // what a bind gave away is left out
