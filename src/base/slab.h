@@ -81,10 +81,15 @@ static inline uint32_t acre_slab_take(acre_slab *slab) {
     return name;
 }
 
-static inline void acre_slab_give(acre_slab *slab, uint32_t name) {
-    *acre_slab_link(slab, name) = slab->free_head;
+// Gives back a record whose address is known.
+static inline void acre_slab_give_record(acre_slab *slab, uint32_t name, void *record) {
+    ((uint32_t *)record)[3] = slab->free_head;
     slab->free_head = name;
     slab->available++;
+}
+
+static inline void acre_slab_give(acre_slab *slab, uint32_t name) {
+    acre_slab_give_record(slab, name, acre_slab_at(slab, name));
 }
 
 // Records in use.

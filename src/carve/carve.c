@@ -128,11 +128,8 @@ static uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step) {
 
 acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
     if (carve->recent != 0) {
-        acre_run recent = {acre_slice_at(carve->slices, carve->recent), carve->recent};
-        if (acre_likely(recent.slice->size == size &&
-                        (step == carve->unit || recent.slice->offset % step == 0))) {
-            carve->recent = 0;
-            acre_slice_set_live(recent.slice);
+        acre_run recent = acre_carve_take_recent(carve, size, step);
+        if (recent.slice != NULL) {
             return recent;
         }
         // A request that nothing holds leaves even this as it was. Mostly two bit scans say that

@@ -40,6 +40,22 @@ void acre_carve_remove_page(acre_carve *carve, uint32_t first);
 // Merges the recent run with its neighbours and enters it into the index.
 void acre_carve_settle_recent(acre_carve *carve);
 
+// The same as acre_carve_take, if the run freed last is what it would give; else none, and nothing
+// changed. The size at once again is the most frequent request, so this much is inline.
+static inline acre_run acre_carve_take_recent(acre_carve *carve, uint64_t size, uint64_t step) {
+    uint32_t name = carve->recent;
+    if (name != 0) {
+        acre_slice *slice = acre_slice_at(carve->slices, name);
+        if (acre_likely(slice->size == size) &&
+            (acre_likely(step == carve->unit) || slice->offset % step == 0)) {
+            carve->recent = 0;
+            acre_slice_set_live(slice);
+            return (acre_run){slice, name};
+        }
+    }
+    return (acre_run){NULL, 0};
+}
+
 // => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; none when
 // no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
 acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step);

@@ -44,23 +44,22 @@ static void tell(const acre_manager *manager, const request *wanted, uint32_t sl
 // ---- serving -------------------------------------------------------------------------------
 
 // Gives a live slice its handle and counts it. `padding` is what rounding added to the size.
-static inline acre_handle *hand_out(acre_manager *manager, acre_pool *pool, const request *wanted,
-                                    uint64_t padding, acre_run run) {
+static inline __attribute__((always_inline)) acre_handle *hand_out(acre_manager *manager,
+                                                                   acre_pool *pool, uint64_t size,
+                                                                   uint64_t padding, uint32_t tag,
+                                                                   acre_run run) {
     uint32_t handle_name;
     acre_handle *handle = acre_handle_take(manager->home, &handle_name);
     handle->slice = run.name;
-    handle->link = wanted->tag;
+    handle->link = tag;
     run.slice->handle = handle_name;
-    run.slice->live.requested = wanted->size;
+    run.slice->live.requested = size;
     run.slice->live.cursor = 0;
     pool->usage.allocations++;
-    pool->usage.in_use += wanted->size;
+    pool->usage.in_use += size;
     pool->usage.padding += padding;
-    if (wanted->size > pool->largest_alloc) {
-        pool->largest_alloc = wanted->size;
-    }
-    if (acre_unlikely(manager->told)) {
-        tell(manager, wanted, run.name, pool);
+    if (size > pool->largest_alloc) {
+        pool->largest_alloc = size;
     }
     return handle;
 }
@@ -288,64 +287,105 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
     }
     if (status == ACRE_OK) {
         uint64_t padding = acre_heap_padded(&manager->heap, wanted->size) - wanted->size;
-        *handle = hand_out(manager, pool, wanted, padding, run);
+        *handle = hand_out(manager, pool, wanted->size, padding, wanted->tag, run);
+        if (manager->told) {
+            tell(manager, wanted, run.name, pool);
+        }
         return ACRE_OK;
     }
     error->size = status == ACRE_OUT_OF_HOST_MEMORY ? 0 : wanted->size; // of the device's bytes
     return status;
 }
 
-// ---- entry ---------------------------------------------------------------------------------
-
-static inline acre_status reserve(acre_manager *manager, request *wanted, acre_handle **handle,
-                                  acre_error *error) {
-    if (acre_unlikely(manager->capturing != NULL) && wanted->update == ACRE_PAGES_ALLOW) {
+// A reservation that could not be served from the room of its pool at once, if it was tried.
+static __attribute__((noinline)) acre_status
+reserve_with_care(acre_manager *manager, request *wanted, const acre_pool *searched,
+                  acre_handle **handle, acre_error *error) {
+    if (manager->capturing != NULL && wanted->update == ACRE_PAGES_ALLOW) {
         wanted->update = ACRE_PAGES_ADD_ONLY;
     }
     // All records the request may need, so that nothing fails half-way.
-    if (acre_unlikely(!prepare(manager))) {
+    if (!prepare(manager)) {
         return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, 0);
     }
     if (wanted->update == ACRE_PAGES_ALLOW) {
         acre_manager_cleanup_due(manager);
     }
-    if (acre_likely(may_add(wanted))) {
+    if (may_add(wanted)) {
         manager->heap.reservations++;
-    }
-    const acre_pool *searched = NULL;
-    if (acre_likely(manager->plain && wanted->size != 0)) {
-        uint32_t i = acre_pool_set_accepts(
-            &manager->layout, manager->layout.route[acre_log2(wanted->size)], wanted->size);
-        if (acre_likely(i < manager->layout.count)) {
-            acre_pool *pool = manager->layout.pools[i];
-            uint64_t padded = acre_heap_padded(&manager->heap, wanted->size);
-            acre_run run = pool->ops->reserve(pool, padded, wanted->step);
-            if (acre_likely(run.slice != NULL)) {
-                *handle = hand_out(manager, pool, wanted, padded - wanted->size, run);
-                return ACRE_OK;
-            }
-            searched = pool;
-        }
     }
     return reserve_slow(manager, wanted, searched, handle, error);
 }
 
+// ---- entry ---------------------------------------------------------------------------------
+
+// What most reservations are: nothing is due, and the first pool that accepts the size has room.
+// => NULL when something is different; nothing changed then. `*searched` is a pool without room.
+static inline __attribute__((always_inline)) acre_handle *
+reserve_at_once(acre_manager *manager, uint64_t size, uint64_t step, acre_page_update update,
+                uint32_t tag, const acre_pool **searched) {
+    acre_heap *heap = &manager->heap;
+    const acre_pool_set *layout = &manager->layout;
+    if (acre_unlikely(heap->reservations >= heap->quiet_until || size == 0 ||
+                      manager->home->handles.available == 0)) {
+        return NULL;
+    }
+    uint32_t place = acre_pool_set_accepts(layout, layout->route[acre_log2(size)], size);
+    if (acre_unlikely(place == layout->count)) {
+        return NULL;
+    }
+    acre_pool *pool = layout->pools[place];
+    uint64_t padded = (size + heap->alignment_mask) & ~heap->alignment_mask;
+    acre_run run = acre_carve_take_recent(&pool->carve, padded, step);
+    if (acre_likely(run.slice != NULL)) {
+        acre_pool_hold(pool, acre_page_at(heap, acre_slice_page(run.slice)));
+    } else {
+        if (acre_unlikely(heap->slices.available < ACRE_POOL_RECORDS)) {
+            return NULL;
+        }
+        run = pool->ops->reserve(pool, padded, step);
+        if (acre_unlikely(run.slice == NULL)) {
+            *searched = pool;
+            return NULL;
+        }
+    }
+    heap->reservations += update != ACRE_PAGES_FORBIDDEN;
+    return hand_out(manager, pool, size, padded - size, tag, run);
+}
+
 // The end of every reservation: a listener hears of those that failed, for whatever reason.
-static inline acre_status finish(acre_manager *manager, const request *wanted, acre_status status,
-                                 acre_error *theirs, const acre_error *detail) {
-    if (acre_unlikely(status != ACRE_OK && manager->told)) {
+static acre_status finish(acre_manager *manager, const request *wanted, acre_status status,
+                          acre_error *theirs, const acre_error *detail) {
+    if (status != ACRE_OK && manager->told) {
         tell(manager, wanted, 0, NULL);
     }
     return acre_error_close(theirs, detail, status);
 }
 
-acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
-                                 acre_error *error) {
+static __attribute__((noinline)) acre_status reserve_plain(acre_manager *manager, uint64_t size,
+                                                           const acre_pool *searched,
+                                                           acre_handle **handle,
+                                                           acre_error *error) {
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     request wanted = {.size = size, .step = manager->heap.alignment, .update = ACRE_PAGES_ALLOW};
     acre_manager_take_pending(manager);
-    return finish(manager, &wanted, reserve(manager, &wanted, handle, detail), error, detail);
+    acre_status status = reserve_with_care(manager, &wanted, searched, handle, detail);
+    return finish(manager, &wanted, status, error, detail);
+}
+
+acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
+                                 acre_error *error) {
+    const acre_pool *searched = NULL;
+    if (acre_likely(!acre_home_has_pending(manager->home))) {
+        acre_handle *taken =
+            reserve_at_once(manager, size, manager->heap.alignment, ACRE_PAGES_ALLOW, 0, &searched);
+        if (acre_likely(taken != NULL)) {
+            *handle = taken;
+            return ACRE_OK;
+        }
+    }
+    return reserve_plain(manager, size, searched, handle, error);
 }
 
 // Checks a reservation and makes the request of it.
@@ -392,18 +432,35 @@ static void note_alignment(acre_manager *manager, const acre_handle *handle, uin
                            divides ? ACRE_SLICE_ALIGNED : ACRE_SLICE_ODD_ALIGNED);
 }
 
-acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservation *reservation,
-                                      acre_handle **handle, acre_error *error) {
+static __attribute__((noinline)) acre_status
+reserve_as_asked(acre_manager *manager, const acre_reservation *reservation,
+                 const acre_pool *searched, acre_handle **handle, acre_error *error) {
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     request wanted = {.size = 0};
     acre_manager_take_pending(manager);
     acre_status status = read_reservation(manager, reservation, &wanted, detail);
-    if (acre_likely(status == ACRE_OK)) {
-        status = reserve(manager, &wanted, handle, detail);
-        if (acre_unlikely(wanted.step != manager->heap.alignment) && status == ACRE_OK) {
+    if (status == ACRE_OK) {
+        status = reserve_with_care(manager, &wanted, searched, handle, detail);
+        if (wanted.step != manager->heap.alignment && status == ACRE_OK) {
             note_alignment(manager, *handle, reservation->alignment);
         }
     }
     return finish(manager, &wanted, status, error, detail);
+}
+
+acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservation *reservation,
+                                      acre_handle **handle, acre_error *error) {
+    const acre_pool *searched = NULL;
+    if (acre_likely(reservation->struct_size == sizeof *reservation &&
+                    (unsigned)reservation->page_update <= ACRE_PAGES_FORBIDDEN &&
+                    reservation->alignment <= 1 && !acre_home_has_pending(manager->home))) {
+        acre_handle *taken = reserve_at_once(manager, reservation->size, manager->heap.alignment,
+                                             reservation->page_update, reservation->tag, &searched);
+        if (acre_likely(taken != NULL)) {
+            *handle = taken;
+            return ACRE_OK;
+        }
+    }
+    return reserve_as_asked(manager, reservation, searched, handle, error);
 }

@@ -126,7 +126,7 @@ static void take_over(acre_arena *arena, acre_pool *next) {
     old->index = arena->first_outdated + arena->outdated_count;
     arena->outdated[arena->outdated_count++] = old;
     arena->current = next;
-    arena->heap->cleanup_wanted = true; // its empty pages, or itself, may go
+    acre_heap_want_cleanup(arena->heap); // its empty pages, or itself, may go
 }
 
 // => a pool for what the request needs, not in force yet; NULL with the error.

@@ -21,11 +21,20 @@ typedef struct acre_heap {
     uint64_t hard_limit;     // never exceeded by `reserved`
     uint64_t reservations;   // counted: allow and add-only ones
     uint64_t page_sequence;  // pages made so far
-    bool cleanup_wanted;     // a pool that returns pages at once has an idle one
-    acre_event_fn event;     // NULL = nobody listens to pages
+    // Counted reservations before which a request needs nothing but room: no cleanup is due, the
+    // layout serves, nobody listens, the alignment is a power of two. One comparison instead of
+    // many (acre_manager_settle).
+    uint64_t quiet_until;
+    bool cleanup_wanted; // a pool that returns pages at once has an idle one
+    acre_event_fn event; // NULL = nobody listens to pages
     uint32_t event_mask;
     void *event_context;
 } acre_heap;
+
+static inline void acre_heap_want_cleanup(acre_heap *heap) {
+    heap->cleanup_wanted = true;
+    heap->quiet_until = 0;
+}
 
 // A size rounded up to the alignment. size <= largest_page, so that it cannot wrap.
 static inline uint64_t acre_heap_padded(const acre_heap *heap, uint64_t size) {

@@ -25,7 +25,7 @@ void acre_pool_page_idles(acre_pool *pool, uint32_t name) {
     acre_page *page = acre_page_at(pool->heap, name);
     pool->idle_pages++;
     if (pool->returns_at_once) {
-        pool->heap->cleanup_wanted = true;
+        acre_heap_want_cleanup(pool->heap);
     }
     if (page->listed_idle) {
         if (page->busy_at == pool->checks) {
@@ -223,7 +223,9 @@ void acre_pool_unguard_page(acre_pool *pool, acre_page *page, uint32_t name) {
             append_idle(pool, page, name);
         }
         acre_exact_page_idles(pool, page, name);
-        pool->heap->cleanup_wanted = pool->heap->cleanup_wanted || pool->returns_at_once;
+        if (pool->returns_at_once) {
+            acre_heap_want_cleanup(pool->heap);
+        }
     }
 }
 

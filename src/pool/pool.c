@@ -60,7 +60,8 @@ acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
     pool->near_low = 1; // none
     pool->page_size = ACRE_UNSET;
     pool->next_check = ACRE_UNSET;
-    if (options->kind == ACRE_POOL_SLICED) {
+    pool->carves = options->kind == ACRE_POOL_SLICED;
+    if (pool->carves) {
         acre_status status = shape_sliced(pool, error);
         if (status != ACRE_OK) {
             return status;

@@ -61,6 +61,7 @@ struct acre_pool {
     acre_pool_options options; // as given, rounded up to the alignment
     acre_pool_kind kind;
     uint32_t index;           // as in acre/report.h
+    bool carves;              // its policy is to carve pages into slices, with acre_carve
     bool returns_at_once;     // idle pages wait for no period and no explicit cleanup
     struct acre_arena *arena; // adaptive: whose current pool it is or was
     acre_page_list held;
@@ -146,6 +147,28 @@ static inline void acre_pool_hold(acre_pool *pool, acre_page *page) {
 static inline void acre_pool_let_go(acre_pool *pool, acre_page *page, uint32_t name) {
     if (--page->live == 0) {
         acre_pool_page_idles(pool, name);
+    }
+}
+
+// ---- for the manager -----------------------------------------------------------------------
+
+// The two of `ops` without a call where the answer is mostly the run freed last.
+
+static inline acre_run acre_pool_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
+    acre_run run = acre_carve_take_recent(&pool->carve, padded, step);
+    if (acre_likely(run.slice != NULL)) {
+        acre_pool_hold(pool, acre_page_at(pool->heap, acre_slice_page(run.slice)));
+        return run;
+    }
+    return pool->ops->reserve(pool, padded, step);
+}
+
+static inline void acre_pool_release(acre_pool *pool, acre_page *page, acre_run run) {
+    if (acre_likely(pool->carves && page->guards == 0)) {
+        acre_carve_give(&pool->carve, run);
+        acre_pool_let_go(pool, page, acre_slice_page(run.slice));
+    } else {
+        pool->ops->release(pool, page, run);
     }
 }
 
