@@ -1,15 +1,258 @@
 #include "carve/carve.h"
 
-void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit) {
+#include <string.h>
+
+// The stacks of a pool without pages: empty, and never written to.
+static const acre_carve_stack no_stacks[ACRE_STACKS];
+
+void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit,
+                     bool cuts) {
+    memset(carve, 0, sizeof *carve);
     carve->slices = slices;
-    carve->recent = 0;
     carve->unit = unit;
-    acre_free_index_init(&carve->index, host, slices);
+    carve->cuts = cuts;
+    acre_bins_init(&carve->bins, host, slices, unit);
+    carve->stacks = (acre_carve_stack *)(uintptr_t)no_stacks;
+    carve->stacked_from = carve->bins.mixed - ACRE_STACKS;
+    acre_free_index_init(&carve->whole, host, slices);
 }
 
 void acre_carve_destroy(acre_carve *carve) {
-    acre_free_index_destroy(&carve->index);
+    if (carve->stacks != no_stacks) {
+        acre_host_free(carve->bins.host, carve->stacks, sizeof no_stacks, 64);
+    }
+    acre_bins_destroy(&carve->bins);
+    acre_free_index_destroy(&carve->whole);
 }
+
+bool acre_carve_prepare(acre_carve *carve, uint64_t smallest, uint64_t largest) {
+    if (!carve->cuts) {
+        return acre_free_index_prepare(&carve->whole, smallest, largest);
+    }
+    if (carve->stacks == no_stacks) {
+        acre_carve_stack *made = acre_host_alloc_zeroed(carve->bins.host, sizeof no_stacks, 64);
+        if (made == NULL) {
+            return false;
+        }
+        carve->stacks = made;
+    }
+    return acre_bins_prepare(&carve->bins, smallest, largest);
+}
+
+// ---- where free runs are kept --------------------------------------------------------------
+
+static void put(acre_carve *carve, uint32_t name) {
+    if (carve->cuts) {
+        acre_bins_add(&carve->bins, acre_slice_at(carve->slices, name), name);
+    } else {
+        acre_free_index_add(&carve->whole, name);
+    }
+}
+
+static void pull(acre_carve *carve, uint32_t name) {
+    if (carve->cuts) {
+        acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, name), name);
+    } else {
+        acre_free_index_remove(&carve->whole, name);
+    }
+}
+
+static inline bool is_free(const acre_carve *carve, uint32_t name) {
+    return name != 0 && acre_slice_state_of(acre_slice_at(carve->slices, name)) == ACRE_SLICE_FREE;
+}
+
+// ---- merging -------------------------------------------------------------------------------
+
+// The run behind a run's new end names it.
+static inline void name_behind(acre_carve *carve, uint32_t behind, uint32_t name) {
+    if (behind != 0) {
+        acre_slice_at(carve->slices, behind)->before = name;
+    }
+}
+
+// Appends `gone`, the run behind `kept`, to it; neither is kept anywhere.
+static void absorb(acre_carve *carve, uint32_t kept, uint32_t gone) {
+    acre_slice *slice = acre_slice_at(carve->slices, kept);
+    const acre_slice *behind = acre_slice_at(carve->slices, gone);
+    slice->size += behind->size;
+    slice->after = behind->after;
+    name_behind(carve, behind->after, kept);
+    acre_slab_give(carve->slices, gone);
+}
+
+// Merges a run that is on no stack any more, nor the recent one. A free neighbour grows where it
+// is, so that a large one's bin mostly stays as it is. The first record of a page is never
+// absorbed: whoever has a page knows it.
+static void merge(acre_carve *carve, uint32_t name) {
+    acre_slice *slice = acre_slice_at(carve->slices, name);
+    uint32_t before = slice->before;
+    uint32_t after = slice->after;
+    carve->unmerged--;
+    carve->merged_largest = 0;
+    if (is_free(carve, before)) {
+        if (is_free(carve, after)) {
+            acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
+            absorb(carve, name, after);
+        }
+        acre_slice *kept = acre_slice_at(carve->slices, before);
+        kept->after = slice->after;
+        name_behind(carve, slice->after, before);
+        acre_bins_resize(&carve->bins, kept, before, kept->size + slice->size);
+        acre_slab_give_record(carve->slices, name, slice);
+    } else if (!is_free(carve, after)) {
+        acre_bins_add(&carve->bins, slice, name);
+    } else if (before != 0) {
+        acre_slice *kept = acre_slice_at(carve->slices, after);
+        kept->offset = slice->offset;
+        kept->before = before;
+        acre_slice_at(carve->slices, before)->after = after;
+        acre_bins_resize(&carve->bins, kept, after, kept->size + slice->size);
+        acre_slab_give_record(carve->slices, name, slice);
+    } else {
+        acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
+        absorb(carve, name, after);
+        acre_bins_add(&carve->bins, slice, name);
+    }
+}
+
+// What lies before the run cut last merges with it, so that room taken and given back in the order
+// of a stack is one piece again; another one's size is probably wanted again.
+void acre_carve_retire(acre_carve *carve) {
+    uint32_t name = carve->recent;
+    const acre_slice *slice = acre_slice_at(carve->slices, name);
+    acre_carve_stack *stack = acre_carve_stack_of(carve, slice->size);
+    carve->recent = 0;
+    if (slice->after == carve->cut_last || stack == NULL) {
+        merge(carve, name);
+        return;
+    }
+    uint32_t *place = &stack->names[stack->top++ % ACRE_STACK_DEPTH];
+    uint32_t oldest = *place;
+    *place = name;
+    if (stack->count == ACRE_STACK_DEPTH) {
+        merge(carve, oldest);
+    } else {
+        stack->count++;
+    }
+}
+
+static void settle_recent(acre_carve *carve) {
+    uint32_t name = carve->recent;
+    carve->recent = 0;
+    merge(carve, name);
+}
+
+void acre_carve_settle_stacks(acre_carve *carve) {
+    uint32_t recent = carve->recent != 0;
+    for (uint32_t i = 0; carve->unmerged > recent; i++) {
+        acre_carve_stack *stack = &carve->stacks[i];
+        for (; stack->count > 0; stack->count--) {
+            merge(carve, stack->names[(stack->top - stack->count) % ACRE_STACK_DEPTH]);
+        }
+    }
+}
+
+void acre_carve_settle(acre_carve *carve) {
+    if (carve->recent != 0) {
+        settle_recent(carve);
+    }
+    acre_carve_settle_stacks(carve);
+}
+
+// Merges what lies on the page of `first`; runs on stacks wherever they are.
+static void settle_page(acre_carve *carve, uint32_t first) {
+    if (carve->recent != 0 && acre_slice_page(acre_slice_at(carve->slices, carve->recent)) ==
+                                  acre_slice_page(acre_slice_at(carve->slices, first))) {
+        settle_recent(carve);
+    }
+    acre_carve_settle_stacks(carve);
+}
+
+// ---- what merging would give ---------------------------------------------------------------
+
+static bool is_live(const acre_slice *slice) {
+    return acre_slice_state_of(slice) == ACRE_SLICE_LIVE;
+}
+
+static bool is_unmerged(const acre_carve *carve, uint32_t name) {
+    return name != 0 &&
+           acre_slice_state_of(acre_slice_at(carve->slices, name)) == ACRE_SLICE_RECENT;
+}
+
+// What there would be around an unmerged run that has none right before it; from others the answer
+// may be a part of it.
+static acre_slice merged_at(const acre_carve *carve, uint32_t name) {
+    const acre_slice *first = acre_slice_at(carve->slices, name);
+    if (is_free(carve, first->before)) {
+        first = acre_slice_at(carve->slices, first->before);
+    }
+    acre_slice merged = *first;
+    for (uint32_t at = merged.after; at != 0;) {
+        const acre_slice *slice = acre_slice_at(carve->slices, at);
+        if (is_live(slice)) {
+            break;
+        }
+        merged.size += slice->size;
+        at = slice->after;
+    }
+    return merged;
+}
+
+// One unmerged run after the other. => 0 after the last
+typedef struct unmerged_walk {
+    uint32_t stack, place;
+    bool had_recent;
+} unmerged_walk;
+
+static uint32_t next_unmerged(const acre_carve *carve, unmerged_walk *walk) {
+    if (!walk->had_recent) {
+        walk->had_recent = true;
+        if (carve->recent != 0) {
+            return carve->recent;
+        }
+    }
+    for (; walk->stack < ACRE_STACKS; walk->stack++, walk->place = 0) {
+        if (walk->place < carve->stacks[walk->stack].count) {
+            const acre_carve_stack *stack = &carve->stacks[walk->stack];
+            return stack->names[(stack->top - ++walk->place) % ACRE_STACK_DEPTH];
+        }
+    }
+    return 0;
+}
+
+static uint64_t merged_largest(const acre_carve *carve) {
+    uint64_t largest = 0;
+    unmerged_walk walk = {0, 0, false};
+    for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
+        if (!is_unmerged(carve, acre_slice_at(carve->slices, name)->before)) {
+            largest = acre_max(largest, merged_at(carve, name).size);
+        }
+    }
+    return largest;
+}
+
+// Whether merging would make a run of `size` bytes at a multiple of `step`.
+static bool merging_helps(acre_carve *carve, uint64_t size, uint64_t step) {
+    if (carve->unmerged == 0) {
+        return false;
+    }
+    if (carve->merged_largest == 0) {
+        carve->merged_largest = merged_largest(carve);
+    }
+    if (carve->merged_largest < size || step == carve->unit) {
+        return carve->merged_largest >= size;
+    }
+    unmerged_walk walk = {0, 0, false};
+    for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
+        acre_slice merged = merged_at(carve, name);
+        if (acre_slice_holds(&merged, size, step)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- pages ---------------------------------------------------------------------------------
 
 uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size) {
     uint32_t name = acre_slab_take(carve->slices);
@@ -17,145 +260,129 @@ uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size) {
     slice->offset = 0;
     slice->size = size;
     slice->before = slice->after = 0;
+    slice->page_order = carve->pages_added++;
     acre_slice_set_page(slice, page & ACRE_MAX_PAGES);
-    acre_free_index_add(&carve->index, name);
+    put(carve, name);
     return name;
 }
 
-// Merges the recent run if it lies on the page of `first`. The first record of a page is never
-// absorbed, so `first` still names it afterwards.
-static void settle_on_page(acre_carve *carve, uint32_t first) {
-    if (carve->recent != 0 && acre_slice_page(acre_slice_at(carve->slices, carve->recent)) ==
-                                  acre_slice_page(acre_slice_at(carve->slices, first))) {
-        acre_carve_settle_recent(carve);
-    }
-}
-
 void acre_carve_remove_page(acre_carve *carve, uint32_t first) {
-    settle_on_page(carve, first);
-    acre_free_index_remove(&carve->index, first);
+    settle_page(carve, first);
+    pull(carve, first);
     acre_slab_give(carve->slices, first);
 }
 
-// Appends `gone`, the run behind `kept`, to it.
-static void absorb(acre_carve *carve, uint32_t kept, uint32_t gone) {
-    acre_slice *slice = acre_slice_at(carve->slices, kept);
-    const acre_slice *behind = acre_slice_at(carve->slices, gone);
-    slice->size += behind->size;
-    slice->after = behind->after;
-    if (behind->after != 0) {
-        acre_slice_at(carve->slices, behind->after)->before = kept;
-    }
-    acre_slab_give(carve->slices, gone);
-}
+// ---- taking --------------------------------------------------------------------------------
 
-static inline bool is_free(const acre_carve *carve, uint32_t name) {
-    return name != 0 && acre_slice_state_of(acre_slice_at(carve->slices, name)) == ACRE_SLICE_FREE;
-}
-
-void acre_carve_settle_recent(acre_carve *carve) {
-    uint32_t name = carve->recent;
-    const acre_slice *slice = acre_slice_at(carve->slices, name);
+// A new record for `size` bytes at the front of a run, linked in before it. What is left of the run
+// keeps its own record and, mostly, its bin.
+static inline acre_run cut_front(acre_carve *carve, uint32_t name, acre_slice *slice,
+                                 uint64_t size) {
+    uint32_t front_name = acre_slab_take(carve->slices);
+    acre_slice *front = acre_slice_at(carve->slices, front_name);
     uint32_t before = slice->before;
-    uint32_t after = slice->after;
-    carve->recent = 0;
-    if (is_free(carve, after)) {
-        acre_free_index_remove(&carve->index, after);
-        absorb(carve, name, after);
+    front->offset = slice->offset;
+    front->size = size;
+    front->before = before;
+    front->after = name;
+    front->tags = acre_slice_page(slice);
+    front->page_order = slice->page_order;
+    if (before != 0) {
+        acre_slice_at(carve->slices, before)->after = front_name;
     }
-    if (is_free(carve, before)) {
-        acre_free_index_remove(&carve->index, before);
-        absorb(carve, before, name);
-        name = before;
-    }
-    acre_free_index_add(&carve->index, name);
+    slice->before = front_name;
+    slice->offset += size;
+    carve->cut_last = name;
+    return (acre_run){front, front_name};
 }
 
-// Cuts a run that is in no index at `size`; => the new record behind, which is in none either.
-static uint32_t cut(acre_carve *carve, uint32_t name, uint64_t size) {
-    uint32_t rest = acre_slab_take(carve->slices);
+// Takes `size` bytes from the front of a free run.
+static inline acre_run take_front(acre_carve *carve, uint32_t name, uint64_t size) {
     acre_slice *slice = acre_slice_at(carve->slices, name);
-    acre_slice *behind = acre_slice_at(carve->slices, rest);
-    behind->offset = slice->offset + size;
-    behind->size = slice->size - size;
-    behind->before = name;
-    behind->after = slice->after;
-    acre_slice_set_page(behind, acre_slice_page(slice));
-    if (slice->after != 0) {
-        acre_slice_at(carve->slices, slice->after)->before = rest;
+    acre_run run = {slice, name};
+    if (slice->size == size) {
+        acre_bins_remove(&carve->bins, slice, name);
+    } else {
+        run = cut_front(carve, name, slice, size);
+        acre_bins_resize(&carve->bins, slice, name, slice->size - size);
     }
-    slice->after = rest;
-    slice->size = size;
-    return rest;
+    acre_slice_set_live(run.slice);
+    return run;
 }
 
-// Takes a run out of the index and cuts it to size.
-static acre_run take_found(acre_carve *carve, uint32_t name, uint64_t size, uint64_t step) {
-    acre_free_index_remove(&carve->index, name);
+// Takes `size` bytes at a multiple of `step` from a free run that has them: what is skipped stays
+// free, as a run of its own.
+static acre_run take_aligned(acre_carve *carve, uint32_t name, uint64_t size, uint64_t step) {
     acre_slice *slice = acre_slice_at(carve->slices, name);
-    if (step != carve->unit && slice->offset % step != 0) { // what is skipped stays free
-        uint32_t gap = name;
-        name = cut(carve, gap, step - slice->offset % step);
-        acre_free_index_add(&carve->index, gap);
-        slice = acre_slice_at(carve->slices, name);
+    uint64_t rest = slice->offset % step;
+    if (rest != 0) {
+        uint64_t gap = step - rest;
+        acre_run skipped = cut_front(carve, name, slice, gap);
+        acre_bins_resize(&carve->bins, slice, name, slice->size - gap);
+        acre_bins_add(&carve->bins, skipped.slice, skipped.name);
     }
-    if (slice->size != size) {
-        acre_free_index_add(&carve->index, cut(carve, name, size));
-    }
-    acre_slice_set_live(slice);
-    return (acre_run){slice, name};
+    return take_front(carve, name, size);
 }
 
-// The recent run as it will be once it has merged.
-static acre_slice merged_recent(const acre_carve *carve) {
-    acre_slice merged = *acre_slice_at(carve->slices, carve->recent);
-    if (is_free(carve, merged.before)) {
-        const acre_slice *before = acre_slice_at(carve->slices, merged.before);
-        merged.offset = before->offset;
-        merged.size += before->size;
-    }
-    if (is_free(carve, merged.after)) {
-        merged.size += acre_slice_at(carve->slices, merged.after)->size;
-    }
-    return merged;
+// => a run with `size` bytes at a multiple of `step`; 0 = there is none
+static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step) {
+    return acre_likely(step == carve->unit)
+               ? acre_bins_find(&carve->bins, size)
+               : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
 }
 
-static uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step) {
-    return step == carve->unit
-               ? acre_free_index_find(&carve->index, size)
-               : acre_free_index_find_aligned(&carve->index, size, step, carve->unit);
+// => the run of the size's stack that came last, if it will do
+static inline uint32_t pop(acre_carve *carve, uint64_t size, uint64_t step) {
+    acre_carve_stack *stack = acre_carve_stack_of(carve, size);
+    if (stack == NULL || stack->count == 0) {
+        return 0;
+    }
+    uint32_t name = stack->names[(stack->top - 1) % ACRE_STACK_DEPTH];
+    if (acre_unlikely(step != carve->unit) &&
+        acre_slice_at(carve->slices, name)->offset % step != 0) {
+        return 0;
+    }
+    stack->top--;
+    stack->count--;
+    carve->unmerged--;
+    return name;
 }
 
-acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
-    if (carve->recent != 0) {
-        acre_run recent = acre_carve_take_recent(carve, size, step);
-        if (recent.slice != NULL) {
-            return recent;
+acre_run acre_carve_take_other(acre_carve *carve, uint64_t size, uint64_t step) {
+    uint32_t name = pop(carve, size, step);
+    if (name != 0) {
+        acre_slice *slice = acre_slice_at(carve->slices, name);
+        acre_slice_set_live(slice);
+        carve->merged_largest = 0;
+        return (acre_run){slice, name};
+    }
+    name = find(carve, size, step);
+    if (acre_unlikely(name == 0)) {
+        // A request that nothing holds leaves even what has not merged as it was.
+        if (!merging_helps(carve, size, step)) {
+            return (acre_run){NULL, 0};
         }
-        // A request that nothing holds leaves even this as it was. Mostly two bit scans say that
-        // something does.
-        bool held =
-            (step == carve->unit && acre_free_index_has_larger_class(&carve->index, size)) ||
-            find(carve, size, step) != 0;
-        if (!held) {
-            acre_slice merged = merged_recent(carve);
-            if (!acre_slice_holds(&merged, size, step)) {
-                return (acre_run){NULL, 0};
-            }
-        }
-        acre_carve_settle_recent(carve);
+        acre_carve_settle(carve);
+        name = find(carve, size, step);
     }
-    uint32_t name = find(carve, size, step);
-    return name == 0 ? (acre_run){NULL, 0} : take_found(carve, name, size, step);
+    carve->merged_largest = 0;
+    return acre_likely(step == carve->unit) ? take_front(carve, name, size)
+                                            : take_aligned(carve, name, size, step);
 }
+
+bool acre_carve_holds(const acre_carve *carve, uint64_t size) {
+    return acre_bins_find(&carve->bins, size) != 0;
+}
+
+// ---- withholding ---------------------------------------------------------------------------
 
 void acre_carve_withhold_run(acre_carve *carve, uint32_t name) {
-    acre_free_index_remove(&carve->index, name);
+    pull(carve, name);
     acre_slice_set_state(acre_slice_at(carve->slices, name), ACRE_SLICE_WITHHELD);
 }
 
 void acre_carve_withhold_page(acre_carve *carve, uint32_t first) {
-    settle_on_page(carve, first);
+    settle_page(carve, first);
     for (uint32_t name = first; name != 0;) {
         acre_slice *slice = acre_slice_at(carve->slices, name);
         if (acre_slice_state_of(slice) == ACRE_SLICE_FREE) {
@@ -173,7 +400,7 @@ void acre_carve_restore_page(acre_carve *carve, uint32_t first) {
                                             carve->slices, slice->after)) == ACRE_SLICE_WITHHELD) {
                 absorb(carve, name, slice->after);
             }
-            acre_free_index_add(&carve->index, name);
+            put(carve, name);
         }
         name = slice->after;
     }
@@ -199,25 +426,46 @@ void acre_carve_exchange(acre_slab *slices, uint32_t a, uint32_t b) {
     one->offset = two->offset;
     one->before = two->before;
     one->after = two->after;
+    one->page_order = two->page_order;
     acre_slice_set_page(one, acre_slice_page(two));
     two->offset = kept.offset;
     two->before = kept.before;
     two->after = kept.after;
+    two->page_order = kept.page_order;
     acre_slice_set_page(two, acre_slice_page(&kept));
     name_neighbours(slices, a, b);
     name_neighbours(slices, b, a);
 }
 
 acre_carve_free acre_carve_get_free(const acre_carve *carve) {
-    acre_carve_free result = {carve->index.count, carve->index.bytes,
-                              acre_free_index_largest(&carve->index)};
-    if (carve->recent != 0) {
-        const acre_slice *recent = acre_slice_at(carve->slices, carve->recent);
-        result.bytes += recent->size;
-        result.runs += 1;
-        result.runs -= is_free(carve, recent->before);
-        result.runs -= is_free(carve, recent->after);
-        result.largest = acre_max(result.largest, merged_recent(carve).size);
+    if (!carve->cuts) {
+        return (acre_carve_free){carve->whole.count, carve->whole.bytes,
+                                 acre_free_index_largest(&carve->whole)};
     }
+    acre_carve_free result = {carve->bins.count, carve->bins.bytes,
+                              acre_bins_largest(&carve->bins)};
+    unmerged_walk walk = {0, 0, false};
+    for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
+        const acre_slice *slice = acre_slice_at(carve->slices, name);
+        result.bytes += slice->size;
+        result.runs += 1;
+        result.runs -= is_free(carve, slice->before);
+        result.runs -= is_free(carve, slice->after) || is_unmerged(carve, slice->after);
+    }
+    result.largest = acre_max(result.largest, merged_largest(carve));
     return result;
+}
+
+bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, uint64_t unmerged) {
+    uint64_t met = 0;
+    unmerged_walk walk = {0, 0, false};
+    for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0; met++) {
+        if (!is_unmerged(carve, name)) {
+            return false;
+        }
+    }
+    return met == unmerged && met == carve->unmerged && acre_bins_check(&carve->bins) &&
+           acre_free_index_check(&carve->whole) && carve->bins.count + carve->whole.count == runs &&
+           carve->bins.bytes + carve->whole.bytes == bytes &&
+           (carve->cuts ? carve->whole.count : carve->bins.count) == 0;
 }

@@ -1,75 +1,121 @@
 // Carve: hands out offsets of [0, n) of any number of pages, and takes them back. It knows no
 // device: a page is a number and a size.
 //
-// A run given back stays whole until the next one is given back or another size is taken
-// (`recent`), so that asking for the same size at once returns the same place: programs free a
-// buffer and ask for its successor all the time, and a best fit elsewhere would let their memory
-// creep. Then it merges with its free neighbours. After that: the smallest run that fits, cut at
-// its front.
+// A run given back stays whole for a while, so that asking for the same size at once returns the
+// same place: programs free a buffer and ask for its successor all the time, and a fit elsewhere
+// would let their memory creep. Of each size up to 32 units the last few freed stay (`stacks`), of
+// all larger ones the last (`recent`). Small runs mostly go and come without any search, merging or
+// cutting; large ones would be missed where they lie. A run that makes room for another there
+// merges with its free neighbours; and all do before a request is refused that they could serve.
+// Otherwise room is taken by size class (bins.h) and cut at its front. Pages that are not cut are
+// kept by exact size instead (free_index.h).
 //
-//   take, recent fits exactly      2 records touched
-//   take otherwise                 the trie of one class, one cut
-//   give                           1 record
-//   settle                         2 neighbours, up to 2 index removals, 1 insertion
+//   take, one of the size was freed   1 record
+//   take otherwise                    the foremost runs of a class, one cut
+//   give                              1 record; when it makes another merge, that one's 2
+//                                     neighbours and those beside them in their bins
 #ifndef ACRE_CARVE_CARVE_H
 #define ACRE_CARVE_CARVE_H
 
-#include "carve/free_index.h"
+#include "carve/bins.h"
 
 // Records that one take may need: the run, a gap before it and a rest behind it.
 #define ACRE_CARVE_RECORDS 3u
 
+#define ACRE_STACKS      80u // classes of a single size each: five octaves from the unit on
+#define ACRE_STACK_DEPTH 8u  // a power of two
+
+// The runs of one size freed last that have not merged, in a ring: what comes eighth after a run
+// takes its place.
+typedef struct acre_carve_stack {
+    uint32_t count;
+    uint32_t top; // where the next one goes, modulo the depth
+    uint32_t names[ACRE_STACK_DEPTH];
+} acre_carve_stack;
+
 typedef struct acre_carve {
     acre_slab *slices;
-    acre_free_index index;
-    uint32_t recent; // freed last, not merged yet; 0 = none
-    uint64_t unit;   // all offsets and sizes are multiples of it
+    uint64_t unit;            // all offsets and sizes are multiples of it
+    acre_carve_stack *stacks; // ACRE_STACKS of them, from class `stacked_from` on
+    uint32_t stacked_from;
+    uint32_t recent;         // the run freed last; 0 = none
+    uint32_t cut_last;       // the run that was cut last; any name once it is gone
+    uint32_t unmerged;       // runs on stacks, and the recent one
+    bool cuts;               // pages are cut, and free runs in `bins`; else they are in `whole`
+    uint64_t merged_largest; // bytes of the largest run there would be around unmerged ones, had
+                             // they merged; 0 = not known
+    uint64_t pages_added;
+    acre_bins bins;
+    acre_free_index whole;
 } acre_carve;
 
-void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit);
+void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit,
+                     bool cuts);
 void acre_carve_destroy(acre_carve *carve);
 
-// Adds a page of `size` bytes, all free, and => the run that covers it. That record stays the
-// page's first for as long as the page is here. The rows of the index for sizes from `unit` to
-// `size` and one slice record were prepared.
+// Makes what a page of `largest` bytes and runs of at least `smallest` need. => false: no host
+// memory; what was made stays.
+bool acre_carve_prepare(acre_carve *carve, uint64_t smallest, uint64_t largest);
+
+// Adds a page of `size` bytes, all free, and => the run that covers it: the page's first, until a
+// run taken has nothing before it. It and one slice record were prepared.
 uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size);
 
-// Takes a page away again; all of it is free. `first` is what acre_carve_add_page returned.
+// Takes a page away again; all of it is free. `first` is its first run.
 void acre_carve_remove_page(acre_carve *carve, uint32_t first);
 
-// Merges the recent run with its neighbours and enters it into the index.
-void acre_carve_settle_recent(acre_carve *carve);
+// Merges whatever has not merged.
+void acre_carve_settle(acre_carve *carve);
 
-// The same as acre_carve_take, if the run freed last is what it would give; else none, and nothing
-// changed. The size at once again is the most frequent request, so this much is inline.
+// The same but for the run freed last.
+void acre_carve_settle_stacks(acre_carve *carve);
+
+// The run freed last makes room for another: it merges, or waits on its stack.
+void acre_carve_retire(acre_carve *carve);
+
+static inline acre_carve_stack *acre_carve_stack_of(const acre_carve *carve, uint64_t size) {
+    uint32_t place = acre_bin_class(size) - carve->stacked_from;
+    return acre_likely(place < ACRE_STACKS) ? &carve->stacks[place] : NULL;
+}
+
+// The same as acre_carve_take, if a run of the size was freed lately; else none, and nothing
+// changed. This is the most frequent request, so this much is inline. Some page was added.
 static inline acre_run acre_carve_take_recent(acre_carve *carve, uint64_t size, uint64_t step) {
     uint32_t name = carve->recent;
-    if (name != 0) {
-        acre_slice *slice = acre_slice_at(carve->slices, name);
-        if (acre_likely(slice->size == size) &&
-            (acre_likely(step == carve->unit) || slice->offset % step == 0)) {
-            carve->recent = 0;
-            acre_slice_set_live(slice);
-            return (acre_run){slice, name};
-        }
+    acre_slice *slice = acre_slice_at(carve->slices, name);
+    if (acre_likely(name != 0 && slice->size == size &&
+                    (step == carve->unit || slice->offset % step == 0))) {
+        carve->recent = 0;
+        carve->unmerged--;
+        carve->merged_largest = 0;
+        acre_slice_set_live(slice);
+        return (acre_run){slice, name};
     }
     return (acre_run){NULL, 0};
 }
 
+// The same as acre_carve_take when that gave nothing.
+acre_run acre_carve_take_other(acre_carve *carve, uint64_t size, uint64_t step);
+
 // => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; none when
 // no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
-acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step);
+static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
+    acre_run recent = acre_carve_take_recent(carve, size, step);
+    return recent.slice != NULL ? recent : acre_carve_take_other(carve, size, step);
+}
 
 // Gives a live run back.
 static inline void acre_carve_give(acre_carve *carve, acre_run run) {
     if (carve->recent != 0) {
-        acre_carve_settle_recent(carve);
+        acre_carve_retire(carve);
     }
     acre_slice_set_state(run.slice, ACRE_SLICE_RECENT);
     carve->recent = run.name;
+    carve->unmerged++;
+    carve->merged_largest = 0;
 }
 
-// Takes the free runs of a page out of the index, so that no room of it is found. Live runs of it
+// Takes out the free runs of a page, so that no room of it is found. Live runs of it
 // are given back with acre_carve_withhold from then on.
 void acre_carve_withhold_page(acre_carve *carve, uint32_t first);
 
@@ -77,10 +123,10 @@ static inline void acre_carve_withhold(acre_run run) {
     acre_slice_set_state(run.slice, ACRE_SLICE_WITHHELD);
 }
 
-// Merges what was withheld of a page and enters it into the index again.
+// Merges what was withheld of a page and makes it to be found again.
 void acre_carve_restore_page(acre_carve *carve, uint32_t first);
 
-// Takes one free run out of the index; acre_carve_restore_page brings it back.
+// Takes out one free run; acre_carve_restore_page brings it back.
 void acre_carve_withhold_run(acre_carve *carve, uint32_t name);
 
 // Two live runs of equal size change places: each record stands for the other's bytes from here
@@ -88,7 +134,7 @@ void acre_carve_withhold_run(acre_carve *carve, uint32_t name);
 // pages; the page whose first run one was must be told.
 void acre_carve_exchange(acre_slab *slices, uint32_t a, uint32_t b);
 
-// What is free, the recent run counted as if it had merged.
+// What is free, counted as if all had merged.
 typedef struct acre_carve_free {
     uint64_t runs;
     uint64_t bytes;
@@ -96,5 +142,11 @@ typedef struct acre_carve_free {
 } acre_carve_free;
 
 acre_carve_free acre_carve_get_free(const acre_carve *carve);
+
+// Whether some run that has merged has `size` bytes; pages are cut.
+bool acre_carve_holds(const acre_carve *carve, uint64_t size);
+
+// => whether what is kept is sound: `runs` of `bytes` together, and `unmerged` ones.
+bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, uint64_t unmerged);
 
 #endif

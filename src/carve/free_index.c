@@ -220,11 +220,6 @@ static inline uint32_t next_class(const acre_free_index *index, uint32_t e, uint
     return row->roots[acre_lowest_bit(row->classes)];
 }
 
-bool acre_free_index_has_larger_class(const acre_free_index *index, uint64_t size) {
-    uint32_t e = acre_log2(size);
-    return next_class(index, e, class_of(size, e)) != 0;
-}
-
 // The newest of a node's ring; the node itself is the oldest.
 static inline uint32_t newest(const acre_free_index *index, uint32_t node) {
     return node == 0 ? 0 : slice_at(index, node)->next;
@@ -256,79 +251,6 @@ uint32_t acre_free_index_find_exact(const acre_free_index *index, uint64_t size)
             return newest(index, at);
         }
         at = node->free.child[path >> 63];
-    }
-    return 0;
-}
-
-// => the first run of a node's ring that has the bytes at a multiple of step; 0 = none.
-static uint32_t aligned_in_ring(const acre_free_index *index, uint32_t node, uint64_t size,
-                                uint64_t step) {
-    uint32_t at = node;
-    do {
-        at = slice_at(index, at)->next;
-        if (acre_slice_holds(slice_at(index, at), size, step)) {
-            return at;
-        }
-    } while (at != node);
-    return 0;
-}
-
-// => the same over a whole trie, parents before children.
-static uint32_t aligned_in_trie(const acre_free_index *index, uint32_t root, uint64_t size,
-                                uint64_t step) {
-    uint32_t at = root;
-    while (at != 0) {
-        const acre_slice *node = slice_at(index, at);
-        if (node->size >= size) {
-            uint32_t found = aligned_in_ring(index, at, size, step);
-            if (found != 0) {
-                return found;
-            }
-        }
-        uint32_t down = node->free.child[0] != 0 ? node->free.child[0] : node->free.child[1];
-        while (down == 0) { // no child: climb until there is a right side not yet seen
-            uint32_t parent = node->free.parent;
-            if (parent == 0) {
-                return 0;
-            }
-            const acre_slice *above = slice_at(index, parent);
-            bool was_left = above->free.child[0] == at;
-            down = was_left ? above->free.child[1] : 0;
-            at = parent;
-            node = above;
-        }
-        at = down;
-    }
-    return 0;
-}
-
-uint32_t acre_free_index_find_aligned(const acre_free_index *index, uint64_t size, uint64_t step,
-                                      uint64_t unit) {
-    uint32_t found = acre_free_index_find(index, size);
-    if (found == 0 || acre_slice_holds(slice_at(index, found), size, step)) {
-        return found;
-    }
-    uint64_t sure = acre_add_saturating(size, step - unit);
-    found = acre_free_index_find(index, sure);
-    if (found != 0) {
-        return found;
-    }
-    // All runs are smaller than `sure`: look through those that may hold it by luck of their place.
-    uint32_t e = acre_log2(size);
-    for (uint64_t octaves = index->octaves & ~UINT64_C(0) << e; octaves != 0;
-         octaves &= octaves - 1) {
-        uint32_t octave = acre_lowest_bit(octaves);
-        const acre_octave *row = index->rows[octave];
-        uint64_t classes = row->classes;
-        if (octave == e) {
-            classes &= ~UINT64_C(0) << class_of(size, e);
-        }
-        for (; classes != 0; classes &= classes - 1) {
-            found = aligned_in_trie(index, row->roots[acre_lowest_bit(classes)], size, step);
-            if (found != 0) {
-                return found;
-            }
-        }
     }
     return 0;
 }

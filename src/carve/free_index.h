@@ -1,4 +1,5 @@
-// Free index: finds the smallest free run that fits, or that there is none, without a walk.
+// Free index: finds the smallest free run that fits, or that there is none, without a walk. Pools
+// whose pages are not cut keep them here; those that cut keep crowds of runs here (bins.h).
 //
 // Runs are kept by size in classes, 64 to an octave, so a class is at most 1/64 wide. Two levels
 // of bitmaps find the next class that holds anything in two bit scans:
@@ -58,19 +59,8 @@ void acre_free_index_remove(acre_free_index *index, uint32_t name);
 // => the smallest run of at least `size` bytes, the newest of equal ones; 0 = there is none.
 uint32_t acre_free_index_find(const acre_free_index *index, uint64_t size);
 
-// Whether some run is of a class above that of `size`, and so holds it whatever its place, if its
-// offset may be any. Two bit scans.
-bool acre_free_index_has_larger_class(const acre_free_index *index, uint64_t size);
-
 // => the newest run of exactly `size` bytes; 0 = there is none.
 uint32_t acre_free_index_find_exact(const acre_free_index *index, uint64_t size);
-
-// => a run of at least `size` bytes that has them at a multiple of `step`; 0 = there is none.
-// `step` is a multiple of `unit`, of which all offsets and sizes are multiples. Any run of
-// size + step - unit bytes will do; if there is none, those between are looked through, smallest
-// class first, which is the one walk of this index.
-uint32_t acre_free_index_find_aligned(const acre_free_index *index, uint64_t size, uint64_t step,
-                                      uint64_t unit);
 
 // => bytes of the largest run; 0 = the index is empty.
 uint64_t acre_free_index_largest(const acre_free_index *index);

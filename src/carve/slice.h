@@ -3,9 +3,9 @@
 //   page    |  live  |   free   | live |      free      |
 //   records    A  <->     B   <->  C  <->     D           before / after, in order of offset
 //
-// The runs of a page tile it. Two free runs never touch, except around the run of the pool that was
-// freed last: it stays apart (RECENT) until another is freed or another size is taken, so that
-// asking for its size again finds it whole (carve.h); and except on guarded pages (WITHHELD).
+// The runs of a page tile it. Two free runs never touch, except around those freed lately, which
+// stay apart (RECENT) so that asking for their size again finds them whole (carve.h); and except on
+// guarded pages (WITHHELD).
 #ifndef ACRE_CARVE_SLICE_H
 #define ACRE_CARVE_SLICE_H
 
@@ -13,8 +13,8 @@
 
 typedef enum acre_slice_state {
     ACRE_SLICE_LIVE = 0,
-    ACRE_SLICE_FREE = 1,     // in the free index
-    ACRE_SLICE_RECENT = 2,   // the pool's latest: in no index, not merged
+    ACRE_SLICE_FREE = 1,     // in the bins, or in the free index of pages that are not cut
+    ACRE_SLICE_RECENT = 2,   // freed lately: on a stack or the recent one (carve.h), not merged
     ACRE_SLICE_WITHHELD = 3, // free, not to be handed out: in no index, not merged
 } acre_slice_state;
 
@@ -25,7 +25,7 @@ typedef enum acre_slice_aligned {
     ACRE_SLICE_ODD_ALIGNED = 2, // to another number
 } acre_slice_aligned;
 
-// 48 bytes. What only a live and only a free run has shares the same place.
+// A cache line. What only a live and only a free run has shares the same place.
 typedef struct acre_slice {
     uint64_t offset; // bytes into the page
     uint64_t size;   // bytes of the run
@@ -47,9 +47,11 @@ typedef struct acre_slice {
             uint32_t parent;   // 0 = root; ACRE_NOT_IN_TRIE = only in the ring
         } free;
     };
+    uint32_t bin_next, bin_prev; // free, of a page that is cut: ring of runs of its class (bins.h)
+    uint64_t page_order;         // of its page, among those of the pool, as they were added
 } acre_slice;
 
-_Static_assert(sizeof(acre_slice) == 48, "slice records are 48 bytes");
+_Static_assert(sizeof(acre_slice) == 64, "a slice record is a cache line");
 
 // Tags: the page's name in the low 28 bits, then acre_slice_aligned, then the state. Not
 // bit-fields: a compiler writes one of two bits as a byte, and reading the page next then waits

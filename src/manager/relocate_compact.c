@@ -21,7 +21,7 @@ acre_verdict acre_relocation_plan_current(acre_relocation *plan, acre_page_names
             continue;
         }
         acre_carve_withhold_page(&pool->carve, page->first);
-        found = pool->carve.index.bytes < live
+        found = pool->carve.bins.bytes < live
                     ? ACRE_STAYS
                     : acre_relocation_plan_page(plan, list->pages[i].name, false);
         if (found == ACRE_STAYS) {
@@ -60,9 +60,7 @@ static acre_verdict clear_stretch(acre_relocation *plan, run_list *runs, const a
                                   uint64_t size) {
     acre_heap *heap = &plan->manager->heap;
     acre_carve *carve = &plan->manager->layout.arena->current->carve;
-    if (carve->recent != 0) { // the last try's target
-        acre_carve_settle_recent(carve);
-    }
+    acre_carve_settle(carve); // the last try's targets
     if (!read_runs(heap, page, runs)) {
         return ACRE_NO_HOST_MEMORY;
     }
@@ -79,7 +77,7 @@ static acre_verdict clear_stretch(acre_relocation *plan, run_list *runs, const a
     uint32_t end = stretch.end < runs->count ? runs->runs[stretch.end].name : 0;
     uint32_t first = plan->moves.count;
     acre_verdict found =
-        carve->index.bytes < stretch.live
+        carve->bins.bytes < stretch.live
             ? ACRE_STAYS
             : acre_relocation_plan_runs(plan, runs->runs[stretch.first].name, end, false);
     if (found == ACRE_FITS) { // cut short by a limit, the next call goes on with what is left
@@ -93,8 +91,8 @@ acre_verdict acre_relocation_plan_stretch(acre_relocation *plan, acre_page_names
     acre_heap *heap = &plan->manager->heap;
     const acre_pool *pool = plan->manager->layout.arena->current;
     uint64_t size = acre_round_up(plan->options.make_room, heap->alignment);
-    if (size > pool->page_size || pool->carve.index.bytes < size ||
-        acre_free_index_find(&pool->carve.index, size) != 0) {
+    if (size > pool->page_size || pool->carve.bins.bytes < size ||
+        acre_carve_holds(&pool->carve, size)) {
         return ACRE_FITS;
     }
     list->count = 0;

@@ -271,9 +271,7 @@ acre_status acre_relocation_fill(acre_relocation *plan, acre_error *error) {
     acre_heap *heap = &plan->manager->heap;
     acre_carve *carve = &plan->manager->layout.arena->current->carve;
     acre_page_names list = {.host = heap->host};
-    if (carve->recent != 0) {
-        acre_carve_settle_recent(carve);
-    }
+    acre_carve_settle(carve);
     acre_verdict found = ACRE_FITS;
     if (plan->options.room != ACRE_RELOCATION_ROOM_AS_NEEDED) {
         found = plan_outdated(plan, &list, plan->options.room == ACRE_RELOCATION_ROOM_MAY_ADD);

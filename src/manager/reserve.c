@@ -327,7 +327,8 @@ reserve_at_once(acre_manager *manager, uint64_t size, uint64_t step, acre_page_u
     acre_heap *heap = &manager->heap;
     const acre_pool_set *layout = &manager->layout;
     if (acre_unlikely(heap->reservations >= heap->quiet_until || size == 0 ||
-                      manager->home->handles.available == 0)) {
+                      manager->home->handles.available == 0 ||
+                      heap->slices.available < ACRE_POOL_RECORDS)) {
         return NULL;
     }
     uint32_t place = acre_pool_set_accepts(layout, layout->route[acre_log2(size)], size);
@@ -336,18 +337,10 @@ reserve_at_once(acre_manager *manager, uint64_t size, uint64_t step, acre_page_u
     }
     acre_pool *pool = layout->pools[place];
     uint64_t padded = (size + heap->alignment_mask) & ~heap->alignment_mask;
-    acre_run run = acre_carve_take_recent(&pool->carve, padded, step);
-    if (acre_likely(run.slice != NULL)) {
-        acre_pool_hold(pool, acre_page_at(heap, acre_slice_page(run.slice)));
-    } else {
-        if (acre_unlikely(heap->slices.available < ACRE_POOL_RECORDS)) {
-            return NULL;
-        }
-        run = pool->ops->reserve(pool, padded, step);
-        if (acre_unlikely(run.slice == NULL)) {
-            *searched = pool;
-            return NULL;
-        }
+    acre_run run = acre_pool_reserve(pool, padded, step);
+    if (acre_unlikely(run.slice == NULL)) {
+        *searched = pool;
+        return NULL;
     }
     heap->reservations += update != ACRE_PAGES_FORBIDDEN;
     return hand_out(manager, pool, size, padded - size, tag, run);

@@ -59,7 +59,7 @@ void acre_exact_page_idles(acre_pool *pool, acre_page *page, uint32_t name) {
 
 static acre_run exact_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
     (void)step; // offset 0 is a multiple of anything
-    return acre_pool_occupy(pool, acre_free_index_find_exact(&pool->carve.index, padded));
+    return acre_pool_occupy(pool, acre_free_index_find_exact(&pool->carve.whole, padded));
 }
 
 static void exact_release(acre_pool *pool, acre_page *page, acre_run run) {

@@ -5,7 +5,7 @@
 
 static acre_run exclusive_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
     (void)step; // offset 0 is a multiple of anything
-    return acre_pool_occupy(pool, acre_free_index_find(&pool->carve.index, padded));
+    return acre_pool_occupy(pool, acre_free_index_find(&pool->carve.whole, padded));
 }
 
 static void exclusive_release(acre_pool *pool, acre_page *page, acre_run run) {

@@ -24,6 +24,7 @@ static void unlink_idle(acre_pool *pool, acre_page *page, uint32_t name) {
 void acre_pool_page_idles(acre_pool *pool, uint32_t name) {
     acre_page *page = acre_page_at(pool->heap, name);
     pool->idle_pages++;
+    acre_carve_settle_stacks(&pool->carve); // so that what follows begins on a whole page
     if (pool->returns_at_once) {
         acre_heap_want_cleanup(pool->heap);
     }
@@ -63,7 +64,7 @@ acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest
         return status;
     }
     if (heap->pages.chunk_count > ACRE_MAX_PAGES >> 12 || !acre_slab_prepare(&heap->pages, 1) ||
-        !acre_free_index_prepare(&pool->carve.index, smallest, size) ||
+        !acre_carve_prepare(&pool->carve, smallest, size) ||
         !acre_slab_prepare(&heap->slices, ACRE_POOL_RECORDS) ||
         (pool->sizes != NULL && !acre_size_counts_prepare(pool->sizes))) {
         return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, size);
@@ -152,7 +153,7 @@ acre_run acre_pool_occupy(acre_pool *pool, uint32_t slice) {
         return (acre_run){NULL, 0};
     }
     acre_slice *record = acre_heap_slice(pool->heap, slice);
-    acre_free_index_remove(&pool->carve.index, slice);
+    acre_free_index_remove(&pool->carve.whole, slice);
     acre_slice_set_live(record);
     acre_pool_hold(pool, acre_page_at(pool->heap, acre_slice_page(record)));
     return (acre_run){record, slice};
@@ -162,7 +163,7 @@ void acre_pool_free_page(acre_pool *pool, const acre_page *page, acre_run run) {
     if (page->guards > 0) {
         acre_carve_withhold(run);
     } else {
-        acre_free_index_add(&pool->carve.index, run.name);
+        acre_free_index_add(&pool->carve.whole, run.name);
     }
 }
 

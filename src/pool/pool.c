@@ -75,7 +75,7 @@ acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
         pool->next_check =
             acre_add_saturating(heap->reservations, options->dealloc_period / ACRE_IDLE_CHECKS);
     }
-    acre_carve_init(&pool->carve, heap->host, &heap->slices, heap->alignment);
+    acre_carve_init(&pool->carve, heap->host, &heap->slices, heap->alignment, pool->carves);
     return ACRE_OK;
 }
 

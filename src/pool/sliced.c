@@ -6,11 +6,7 @@
 #include "pool/pool.h"
 
 static acre_run sliced_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
-    acre_run run = acre_carve_take(&pool->carve, padded, step);
-    if (run.slice != NULL) {
-        acre_pool_hold(pool, acre_page_at(pool->heap, acre_slice_page(run.slice)));
-    }
-    return run;
+    return acre_pool_reserve(pool, padded, step);
 }
 
 static void sliced_release(acre_pool *pool, acre_page *page, acre_run run) {

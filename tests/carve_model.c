@@ -1,0 +1,360 @@
+// The bins and the carving of pages against plain lists (model/seeds.h says how to lengthen and
+// repeat a run).
+#define _POSIX_C_SOURCE 200809L // clock_gettime
+
+#include "carve/carve.h"
+#include "model/dice.h"
+#include "model/seeds.h"
+
+#define MOST_RUNS  400
+#define MOST_PAGES 12
+
+// ---- the bins ------------------------------------------------------------------------------
+
+// Free runs in the order in which they were added, the newest last.
+typedef struct run_list {
+    uint32_t names[MOST_RUNS];
+    uint64_t sizes[MOST_RUNS];
+    uint64_t offsets[MOST_RUNS];
+    uint32_t count;
+} run_list;
+
+typedef struct bins_case {
+    uint64_t seed;
+    uint64_t step;
+    model_dice dice;
+    acre_host host;
+    acre_slab slices;
+    acre_bins bins;
+    run_list list;
+    uint64_t unit;
+} bins_case;
+
+static bool list_holds(const run_list *list, uint32_t at, uint64_t size, uint64_t step) {
+    uint64_t skip = list->offsets[at] % step == 0 ? 0 : step - list->offsets[at] % step;
+    return skip <= list->sizes[at] && list->sizes[at] - skip >= size;
+}
+
+// Sizes crowd into few classes, so that tries grow deep and rings long.
+static uint64_t crowded_size(bins_case *at) {
+    model_dice *dice = &at->dice;
+    uint64_t units;
+    switch (dice_below(dice, 4)) {
+    case 0:
+        units = 1 + dice_below(dice, 70);
+        break;
+    case 1:
+        units = (UINT64_C(1) << 20) + dice_below(dice, 1 << 14);
+        break;
+    case 2:
+        units = (UINT64_C(1) << 33) + (dice_below(dice, 8) << dice_below(dice, 26));
+        break;
+    default:
+        units = 1 + dice_below(dice, UINT64_C(1) << (1 + dice_below(dice, 40)));
+        break;
+    }
+    return units * at->unit;
+}
+
+static void add_run(bins_case *at) {
+    run_list *list = &at->list;
+    assert_true(acre_slab_prepare(&at->slices, 1));
+    uint32_t name = acre_slab_take(&at->slices);
+    acre_slice *slice = acre_slice_at(&at->slices, name);
+    memset(slice, 0, sizeof *slice);
+    slice->size = list->count > 0 && dice_chance(&at->dice, 30)
+                      ? list->sizes[dice_below(&at->dice, list->count)]
+                      : crowded_size(at);
+    slice->offset = dice_below(&at->dice, 1000) * at->unit;
+    acre_bins_add(&at->bins, slice, name);
+    list->names[list->count] = name;
+    list->sizes[list->count] = slice->size;
+    list->offsets[list->count++] = slice->offset;
+}
+
+static void remove_run(bins_case *at) {
+    run_list *list = &at->list;
+    uint32_t gone = (uint32_t)dice_below(&at->dice, list->count);
+    acre_bins_remove(&at->bins, acre_slice_at(&at->slices, list->names[gone]), list->names[gone]);
+    acre_slab_give(&at->slices, list->names[gone]);
+    list->count--;
+    for (uint32_t i = gone; i < list->count; i++) {
+        list->names[i] = list->names[i + 1];
+        list->sizes[i] = list->sizes[i + 1];
+        list->offsets[i] = list->offsets[i + 1];
+    }
+}
+
+static void resize_run(bins_case *at) {
+    run_list *list = &at->list;
+    uint32_t changed = (uint32_t)dice_below(&at->dice, list->count);
+    uint64_t size = list->sizes[changed] + at->unit * dice_below(&at->dice, 40);
+    if (dice_chance(&at->dice, 20)) {
+        size = crowded_size(at);
+    }
+    acre_slice *slice = acre_slice_at(&at->slices, list->names[changed]);
+    acre_bins_resize(&at->bins, slice, list->names[changed], size);
+    list->sizes[changed] = size;
+}
+
+static void search(bins_case *at) {
+    const run_list *list = &at->list;
+    uint64_t size = crowded_size(at);
+    if (list->count > 0 && dice_chance(&at->dice, 60)) {
+        size = list->sizes[dice_below(&at->dice, list->count)];
+        size += dice_chance(&at->dice, 30) ? at->unit : 0;
+        size -= size > at->unit && dice_chance(&at->dice, 30) ? at->unit : 0;
+    }
+    uint32_t found = acre_bins_find(&at->bins, size);
+    uint64_t step = at->unit * DICE_PICK(&at->dice, 2, 3, 7, 16, 100, 1000, 1 << 20);
+    uint32_t aligned = acre_bins_find_aligned(&at->bins, size, step, at->unit);
+    uint64_t largest = 0;
+    uint64_t bytes = 0;
+    bool any = false;
+    bool fits = false;
+    bool holds = false;
+    bool holds_aligned = false;
+    for (uint32_t i = 0; i < list->count; i++) {
+        bool one = list_holds(list, i, size, step);
+        any = any || list->sizes[i] >= size;
+        fits = fits || one;
+        holds = holds || (list->sizes[i] >= size && list->names[i] == found);
+        holds_aligned = holds_aligned || (one && list->names[i] == aligned);
+        largest = list->sizes[i] > largest ? list->sizes[i] : largest;
+        bytes += list->sizes[i];
+    }
+    REQUIRE(at->seed, at->step, found == 0 ? !any : holds);
+    REQUIRE(at->seed, at->step, aligned == 0 ? !fits : holds_aligned);
+    REQUIRE(at->seed, at->step, acre_bins_largest(&at->bins) == largest);
+    REQUIRE(at->seed, at->step, at->bins.count == list->count && at->bins.bytes == bytes);
+}
+
+static void run_bins(uint64_t seed, uint64_t count) {
+    bins_case *at = calloc(1, sizeof *at);
+    assert_non_null(at);
+    at->seed = seed;
+    at->dice.state = seed;
+    at->unit = DICE_PICK(&at->dice, 1, 10, 32, 50, 256);
+    assert_int_equal(ACRE_OK, acre_host_init(&at->host, NULL, &(acre_error){0}));
+    acre_slab_init(&at->slices, &at->host, at, sizeof(acre_slice));
+    acre_bins_init(&at->bins, &at->host, &at->slices, at->unit);
+    assert_true(acre_bins_prepare(&at->bins, at->unit, UINT64_C(1) << 50));
+    uint64_t wanted = DICE_PICK(&at->dice, 5, 40, MOST_RUNS - 1);
+    for (at->step = 0; at->step < count; at->step++) {
+        uint64_t adding = at->list.count < wanted ? 45 : 25;
+        uint64_t chance = dice_below(&at->dice, 100);
+        if (at->list.count < MOST_RUNS && chance < adding) {
+            add_run(at);
+        } else if (at->list.count > 0 && chance < 70) {
+            if (dice_chance(&at->dice, 30)) {
+                resize_run(at);
+            } else {
+                remove_run(at);
+            }
+        } else {
+            search(at);
+        }
+        if (at->step % 64 == 0) {
+            REQUIRE(seed, at->step, acre_bins_check(&at->bins));
+        }
+    }
+    acre_bins_destroy(&at->bins);
+    acre_slab_destroy(&at->slices);
+    REQUIRE(seed, at->step, at->host.bytes == 0);
+    free(at);
+}
+
+// ---- carving -------------------------------------------------------------------------------
+
+typedef struct live_run {
+    acre_run run;
+    uint32_t page;
+    uint64_t offset, size;
+} live_run;
+
+typedef struct carve_case {
+    uint64_t seed;
+    uint64_t step;
+    model_dice dice;
+    acre_host host;
+    acre_slab slices;
+    acre_carve carve;
+    uint64_t page_sizes[MOST_PAGES]; // 0 = none
+    uint32_t firsts[MOST_PAGES];
+    live_run live[MOST_RUNS + 1]; // by page and offset
+    uint32_t count;
+    bool freed; // `last` was given back, and nothing was taken since
+    live_run last;
+    uint64_t unit;
+} carve_case;
+
+// What is free, by a walk over pages and live runs; and whether a gap holds `size` bytes at a
+// multiple of `step`.
+static acre_carve_free walk(const carve_case *at, uint64_t size, uint64_t step, bool *held) {
+    acre_carve_free sum = {0, 0, 0};
+    uint32_t next = 0;
+    *held = false;
+    for (uint32_t page = 0; page < MOST_PAGES; page++) {
+        uint64_t start = 0;
+        while (at->page_sizes[page] != 0) {
+            bool last = next == at->count || at->live[next].page != page;
+            uint64_t end = last ? at->page_sizes[page] : at->live[next].offset;
+            uint64_t skip = start % step == 0 ? 0 : step - start % step;
+            if (end > start) {
+                sum.runs++;
+                sum.bytes += end - start;
+                sum.largest = end - start > sum.largest ? end - start : sum.largest;
+            }
+            *held = *held || (skip <= end - start && end - start - skip >= size);
+            if (last) {
+                break;
+            }
+            start = end + at->live[next++].size;
+        }
+    }
+    return sum;
+}
+
+// => the free bytes around an offset
+static uint64_t gap_around(const carve_case *at, const live_run *place) {
+    uint64_t start = 0;
+    uint64_t end = at->page_sizes[place->page];
+    for (uint32_t i = 0; i < at->count; i++) {
+        const live_run *other = &at->live[i];
+        if (other->page == place->page && other->offset + other->size <= place->offset) {
+            start = other->offset + other->size;
+        } else if (other->page == place->page && other->offset < end) {
+            end = other->offset;
+        }
+    }
+    return place->offset + place->size <= end ? end - start : 0;
+}
+
+static void add_page(carve_case *at) {
+    uint32_t page = (uint32_t)dice_below(&at->dice, MOST_PAGES);
+    uint64_t size = at->unit * (1 + dice_below(&at->dice, 500));
+    if (at->page_sizes[page] == 0) {
+        assert_true(acre_carve_prepare(&at->carve, at->unit, size));
+        assert_true(acre_slab_prepare(&at->slices, 1));
+        at->firsts[page] = acre_carve_add_page(&at->carve, page, size);
+        at->page_sizes[page] = size;
+        return;
+    }
+    for (uint32_t i = 0; i < at->count; i++) {
+        if (at->live[i].page == page) {
+            return;
+        }
+    }
+    acre_carve_remove_page(&at->carve, at->firsts[page]);
+    at->page_sizes[page] = 0;
+    at->freed = at->freed && at->last.page != page;
+}
+
+static void insert(carve_case *at, live_run run) {
+    uint32_t place = at->count++;
+    for (; place > 0 &&
+           (at->live[place - 1].page > run.page ||
+            (at->live[place - 1].page == run.page && at->live[place - 1].offset > run.offset));
+         place--) {
+        at->live[place] = at->live[place - 1];
+    }
+    at->live[place] = run;
+}
+
+static void remove_live(carve_case *at, uint32_t place) {
+    at->count--;
+    memmove(&at->live[place], &at->live[place + 1], (at->count - place) * sizeof at->live[0]);
+}
+
+static void take(carve_case *at) {
+    uint64_t size = at->unit * (1 + dice_below(&at->dice, 1 + dice_below(&at->dice, 120)));
+    uint64_t step = at->unit;
+    if (at->freed && dice_chance(&at->dice, 40)) {
+        size = at->last.size;
+    }
+    if (dice_chance(&at->dice, 30)) {
+        step *= DICE_PICK(&at->dice, 2, 3, 8, 50, 1000);
+    }
+    bool held;
+    walk(at, size, step, &held);
+    bool again = at->freed && at->last.size == size && at->last.offset % step == 0;
+    assert_true(acre_slab_prepare(&at->slices, ACRE_CARVE_RECORDS));
+    acre_run run = acre_carve_take(&at->carve, size, step);
+    REQUIRE(at->seed, at->step, (run.slice != NULL) == held);
+    if (run.slice == NULL) { // a request that nothing holds changes nothing
+        return;
+    }
+    live_run made = {run, acre_slice_page(run.slice), run.slice->offset, run.slice->size};
+    REQUIRE(at->seed, at->step, made.size == size && made.offset % step == 0);
+    REQUIRE(at->seed, at->step, gap_around(at, &made) >= size); // inside one gap: no overlap
+    REQUIRE(at->seed, at->step,
+            !again || (made.page == at->last.page && made.offset == at->last.offset));
+    at->freed = false;
+    if (run.slice->before == 0) {
+        at->firsts[made.page] = run.name;
+    }
+    insert(at, made);
+}
+
+static void give(carve_case *at) {
+    uint32_t gone = (uint32_t)dice_below(&at->dice, at->count);
+    at->last = at->live[gone];
+    at->freed = true;
+    remove_live(at, gone);
+    acre_carve_give(&at->carve, at->last.run);
+}
+
+static void run_carve(uint64_t seed, uint64_t count) {
+    carve_case *at = calloc(1, sizeof *at);
+    assert_non_null(at);
+    at->seed = seed;
+    at->dice.state = seed;
+    at->unit = DICE_PICK(&at->dice, 1, 10, 32, 50, 256);
+    assert_int_equal(ACRE_OK, acre_host_init(&at->host, NULL, &(acre_error){0}));
+    acre_slab_init(&at->slices, &at->host, at, sizeof(acre_slice));
+    acre_carve_init(&at->carve, &at->host, &at->slices, at->unit, true);
+    for (at->step = 0; at->step < count; at->step++) {
+        uint64_t chance = dice_below(&at->dice, 100);
+        if (chance < 50 && at->count < MOST_RUNS) {
+            take(at);
+        } else if (chance < 97 && at->count > 0) {
+            give(at);
+        } else {
+            add_page(at);
+        }
+        bool held;
+        acre_carve_free expected = walk(at, 1, 1, &held);
+        acre_carve_free sum = acre_carve_get_free(&at->carve);
+        REQUIRE(seed, at->step, sum.runs == expected.runs && sum.bytes == expected.bytes);
+        REQUIRE(seed, at->step, sum.largest == expected.largest);
+        if (at->step % 64 == 0) {
+            REQUIRE(seed, at->step, acre_bins_check(&at->carve.bins));
+        }
+    }
+    acre_carve_destroy(&at->carve);
+    acre_slab_destroy(&at->slices);
+    REQUIRE(seed, at->step, at->host.bytes == 0);
+    free(at);
+}
+
+// ---- tests ---------------------------------------------------------------------------------
+
+static void bins_find_a_run_that_fits_whenever_there_is_one(void **state) {
+    (void)state;
+    repeat(run_bins);
+}
+
+static void
+carving_never_overlaps_merges_what_is_free_and_returns_what_was_freed_last(void **state) {
+    (void)state;
+    repeat(run_carve);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bins_find_a_run_that_fits_whenever_there_is_one),
+        cmocka_unit_test(
+            carving_never_overlaps_merges_what_is_free_and_returns_what_was_freed_last),
+    };
+    return cmocka_run_group_tests_name("carve_model", tests, NULL, NULL);
+}
