@@ -20,6 +20,7 @@ typedef struct bench_options {
     const char *traces[BENCH_MAX_TRACES];
     int trace_count; // 0 = the bundled ones
     bool quick;
+    bool no_peers; // neither mimalloc nor jemalloc is loaded
     int repetitions;
 } bench_options;
 

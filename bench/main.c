@@ -12,16 +12,21 @@
 
 static const char usage[] =
     "usage: acre-bench [--filter NAME] [--json FILE] [--quick] [--trace FILE]...\n"
+    "                  [--no-peers]\n"
     "  --filter NAME  only figures whose name holds NAME\n"
     "  --json FILE    write the figures there, too, with machine, compiler, date and commit\n"
     "  --quick        3 repetitions instead of 9, the model up to 10,000 live only\n"
-    "  --trace FILE   replay this recording instead of the bundled ones\n";
+    "  --trace FILE   replay this recording instead of the bundled ones\n"
+    "  --no-peers     leave mimalloc and jemalloc alone, as under valgrind\n";
 
 static bool parse(int argc, char **argv, bench_options *options) {
-    static const struct option known[] = {
-        {"filter", required_argument, NULL, 'f'}, {"json", required_argument, NULL, 'j'},
-        {"quick", no_argument, NULL, 'q'},        {"trace", required_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"filter", required_argument, NULL, 'f'},
+                                          {"json", required_argument, NULL, 'j'},
+                                          {"quick", no_argument, NULL, 'q'},
+                                          {"trace", required_argument, NULL, 't'},
+                                          {"no-peers", no_argument, NULL, 'n'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
         switch (option) {
@@ -43,6 +48,9 @@ static bool parse(int argc, char **argv, bench_options *options) {
                 bench_fail("at most %d traces", BENCH_MAX_TRACES);
             }
             options->traces[options->trace_count++] = optarg;
+            break;
+        case 'n':
+            options->no_peers = true;
             break;
         case 'h':
             fputs(usage, stdout);

@@ -9,8 +9,9 @@ static int found_count;
 
 static void find_peer(bench *run, const char *who,
                       const bench_subject *(*load)(char *reason, size_t size)) {
-    bench_missing missing = {who, ""};
-    const bench_subject *subject = load(missing.reason, sizeof missing.reason);
+    bench_missing missing = {who, "not asked for"};
+    const bench_subject *subject =
+        run->options.no_peers ? NULL : load(missing.reason, sizeof missing.reason);
     if (subject != NULL) {
         found[found_count++] = subject;
         return;

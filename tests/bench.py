@@ -109,6 +109,11 @@ class Figures(unittest.TestCase):
         present = {name.removeprefix("w1.1k.").split(".")[0] for name, _, _ in figures}
         self.assertEqual(present, set(WHO) - set(written["missing"]))
 
+    def test_peers_can_be_left_out(self):
+        figures, written = measure(self.folder.name, "--filter", "w1.1k", "--no-peers")
+        self.assertEqual(set(written["missing"]), {"mimalloc", "jemalloc"})
+        self.assertNotIn("malloc", " ".join(name for name, _, _ in figures))
+
     def test_what_needs_no_clock_is_what_the_library_promises(self):
         figures, _ = measure(self.folder.name, "--filter", "1k.acre.")
         value = {name: float(number) for name, number, _ in figures}
@@ -145,6 +150,13 @@ class Compare(unittest.TestCase):
                          ["slow", "share"])
         self.assertIn("2 figures within their spread, 1 better, 2 worse, 1 of before not measured",
                       result.stdout)
+
+    def test_a_tail_alone_is_named_but_is_no_failure(self):
+        before = self.write("before", **{"w1.1k.acre.ns.max": (1, 1, 1, "ns")})
+        now = self.write("now", **{"w1.1k.acre.ns.max": (9, 9, 9, "ns")})
+        result = run(COMPARE, now, "--baseline", before)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("worse tail: w1.1k.acre.ns.max", result.stdout)
 
     def test_a_run_is_no_worse_than_itself(self):
         path = os.path.join(self.folder.name, "bench.json")
