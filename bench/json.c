@@ -23,7 +23,7 @@ static void write_string(FILE *file, const char *text) {
 }
 
 static void write_field(FILE *file, const char *key, const char *text) {
-    fprintf(file, "  \"%s\": ", key);
+    fprintf(file, "    \"%s\": ", key);
     write_string(file, text);
     fputs(",\n", file);
 }
@@ -51,7 +51,7 @@ static void write_machine(FILE *file) {
     struct utsname system;
     find_processor(processor, sizeof processor);
     write_field(file, "processor", processor);
-    fprintf(file, "  \"cores\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));
+    fprintf(file, "    \"cores\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));
     if (uname(&system) == 0) {
         char text[sizeof system.sysname + sizeof system.release + sizeof system.machine];
         snprintf(text, sizeof text, "%s %s %s", system.sysname, system.release, system.machine);
@@ -66,7 +66,7 @@ static void write_machine(FILE *file) {
 }
 
 static void write_missing(FILE *file, const bench *run) {
-    fputs("  \"missing\": {", file);
+    fputs("    \"missing\": {", file);
     for (int i = 0; i < run->missing_count; i++) {
         fputs(i > 0 ? ", " : "", file);
         write_string(file, run->missing[i].who);
@@ -89,19 +89,19 @@ bool bench_write_json(const bench *run) {
     write_field(file, "commit", bench_commit);
     write_field(file, "date", date);
     write_machine(file);
-    fprintf(file, "  \"quick\": %s,\n", run->options.quick ? "true" : "false");
-    fprintf(file, "  \"repetitions\": %d,\n", run->options.repetitions);
+    fprintf(file, "    \"quick\": %s,\n", run->options.quick ? "true" : "false");
+    fprintf(file, "    \"repetitions\": %d,\n", run->options.repetitions);
     write_missing(file, run);
-    fputs("  \"figures\": [", file);
+    fputs("    \"figures\": [", file);
     for (size_t i = 0; i < run->count; i++) {
         const bench_figure *figure = &run->figures[i];
         fprintf(file,
-                "%s\n    {\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\", \"low\": %.3f, "
+                "%s\n        {\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\", \"low\": %.3f, "
                 "\"high\": %.3f, \"samples\": %d}",
                 i == 0 ? "" : ",", figure->name, figure->value, figure->unit, figure->low,
                 figure->high, figure->samples);
     }
-    fputs("\n  ]\n}\n", file);
+    fputs("\n    ]\n}\n", file);
     bool whole = ferror(file) == 0;
     return fclose(file) == 0 && whole;
 }
