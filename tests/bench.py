@@ -151,6 +151,15 @@ class Compare(unittest.TestCase):
         self.assertIn("2 figures within their spread, 1 better, 2 worse, 1 of before not measured",
                       result.stdout)
 
+    def test_several_runs_count_as_one_with_a_wider_spread(self):
+        before = self.write("before", near=(9, 10, 11, "ns"), far=(9, 10, 11, "ns"))
+        one = self.write("one", near=(14, 14, 14, "ns"), far=(14, 14, 14, "ns"))
+        other = self.write("other", near=(9, 9, 9, "ns"), far=(15, 15, 15, "ns"))
+        third = self.write("third", near=(15, 15, 15, "ns"), far=(16, 16, 16, "ns"))
+        result = run(COMPARE, one, other, third, "--baseline", before)
+        self.assertEqual(re.findall("^worse: (.*)$", result.stdout, re.MULTILINE), ["far"],
+                         result.stderr)
+
     def test_a_tail_alone_is_named_but_is_no_failure(self):
         before = self.write("before", **{"w1.1k.acre.ns.max": (1, 1, 1, "ns")})
         now = self.write("now", **{"w1.1k.acre.ns.max": (9, 9, 9, "ns")})
