@@ -1,24 +1,60 @@
-// Clock, numbers, and a manager to measure.
-#include "bench.h"
+// Clocks, repeatable numbers, and the program's end when something cannot be.
+#include "measure.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-double bench_now(void) {
+static double read_clock(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static int compare(const void *a, const void *b) {
+double bench_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double bench_thread_now(void) {
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double bench_process_now(void) {
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double bench_tick_ns(void) {
+    static double tick;
+    if (tick == 0) {
+        double start = bench_now();
+        uint64_t first = bench_ticks();
+        double end = start;
+        while (end - start < 2e7) {
+            end = bench_now();
+        }
+        tick = (end - start) / (double)(bench_ticks() - first);
+    }
+    return tick;
+}
+
+static int compare_values(const void *a, const void *b) {
     double x = *(const double *)a;
     double y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-double bench_median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return values[count / 2];
+static int compare_ticks(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void bench_sort(double *values, size_t count) {
+    qsort(values, count, sizeof *values, compare_values);
+}
+
+void bench_sort_ticks(uint32_t *ticks, size_t count) {
+    qsort(ticks, count, sizeof *ticks, compare_ticks);
 }
 
 uint64_t bench_random_next(bench_random *random) {
@@ -26,6 +62,10 @@ uint64_t bench_random_next(bench_random *random) {
     random->state ^= random->state << 25;
     random->state ^= random->state >> 27;
     return random->state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+uint32_t bench_random_below(bench_random *random, uint32_t bound) {
+    return (uint32_t)(((bench_random_next(random) >> 32) * bound) >> 32);
 }
 
 // The inverse of the distribution function of a Pareto distribution with exponent 1/2, cut at both
@@ -36,40 +76,20 @@ uint64_t bench_random_size(bench_random *random) {
     return (uint64_t)(256 / (root * root));
 }
 
-static void fail(const acre_error *error) {
-    char text[512];
-    acre_error_format(error, text, sizeof text);
-    fprintf(stderr, "acre-bench: %s\n", text);
+void *bench_alloc(size_t count, size_t size) {
+    void *memory = calloc(count > 0 ? count : 1, size);
+    if (memory == NULL) {
+        bench_fail("no host memory for %zu elements of %zu bytes", count, size);
+    }
+    return memory;
+}
+
+void bench_fail(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("acre-bench: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
     exit(1);
-}
-
-bench_manager bench_manager_create(uint64_t page) {
-    acre_error error = ACRE_ERROR_INIT;
-    bench_manager made = {NULL, NULL};
-    acre_pool_options pool = ACRE_SLICED_POOL(page);
-    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_EXPLICIT);
-    layout.pools = &pool;
-    layout.pool_count = 1;
-    acre_manager_options options = ACRE_MANAGER_OPTIONS_INIT;
-    options.largest_page = page;
-    options.layout = &layout;
-    if (acre_storage_simulated_create(NULL, NULL, &made.storage, &error) != ACRE_OK ||
-        acre_manager_create(made.storage, &options, &made.manager, &error) != ACRE_OK) {
-        fail(&error);
-    }
-    return made;
-}
-
-void bench_manager_destroy(bench_manager *made) {
-    acre_manager_destroy(made->manager);
-    acre_storage_destroy(made->storage);
-}
-
-acre_handle *bench_reserve(acre_manager *manager, uint64_t size) {
-    acre_error error = ACRE_ERROR_INIT;
-    acre_handle *handle = NULL;
-    if (acre_manager_reserve(manager, size, &handle, &error) != ACRE_OK) {
-        fail(&error);
-    }
-    return handle;
 }

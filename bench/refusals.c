@@ -1,58 +1,76 @@
 // Miss: many holes a little too small, in the request's own size class, and the answer is no.
-#include "bench.h"
+#include "race.h"
 
 #include <stdlib.h>
 
-#define ASKED (UINT64_C(520) * 1024)
+#define KIB   UINT64_C(1024)
+#define ASKED (520 * KIB)
 
-// Fills a page with holes of 513 to 519 KiB, which share the class of 520 KiB, each between two
-// live allocations, and leaves nothing else free.
-static void time_refusal(bench *run, const char *name, uint32_t holes) {
-    if (!bench_wants(run, name)) {
+static bench_loop_fn pick(const bench_subject *subject) {
+    return subject->refuse;
+}
+
+typedef struct plugs {
+    void **blocks;
+    size_t count;
+} plugs;
+
+// Takes all room that is held and large enough, so that what is left is too small.
+static plugs plug(bench_entry *entry) {
+    plugs made = {NULL, 0};
+    for (;;) {
+        void *block = entry->subject->reserve_held(entry->on, ASKED);
+        if (block == NULL) {
+            return made;
+        }
+        void **blocks = realloc(made.blocks, (made.count + 1) * sizeof *blocks);
+        if (blocks == NULL) {
+            bench_fail("no host memory for %zu blocks", made.count + 1);
+        }
+        made.blocks = blocks;
+        made.blocks[made.count++] = block;
+    }
+}
+
+// Holes of 513 to 519 KiB, which share the class of 520 KiB, each between live allocations of
+// 66 KiB, which the adaptive layout keeps on the same pages.
+static void time_refusal(bench *run, uint32_t holes) {
+    bench_race race;
+    if (!bench_race_begin(&race, run, "miss", holes, 2 * holes, 2 * holes, BENCH_REFUSES,
+                          BENCH_PAGE)) {
         return;
     }
-    acre_handle **kept = calloc(holes, sizeof(acre_handle *));
-    acre_handle **gaps = calloc(holes, sizeof(acre_handle *));
-    if (kept == NULL || gaps == NULL) {
-        exit(1);
-    }
-    uint64_t page = 0;
+    uint64_t *sizes = bench_alloc(2 * (size_t)holes, sizeof *sizes);
     for (uint32_t i = 0; i < holes; i++) {
-        page += (UINT64_C(513) + i % 7) * 1024 + 256;
+        sizes[2 * (size_t)i] = (513 + i % 7) * KIB;
+        sizes[2 * (size_t)i + 1] = 66 * KIB;
     }
-    bench_manager on = bench_manager_create(page);
-    for (uint32_t i = 0; i < holes; i++) {
-        gaps[i] = bench_reserve(on.manager, (UINT64_C(513) + i % 7) * 1024);
-        kept[i] = bench_reserve(on.manager, 256);
-    }
-    for (uint32_t i = 0; i < holes; i++) {
-        acre_manager_release(on.manager, gaps[i]);
-    }
-    acre_reservation wanted = ACRE_RESERVATION_INIT(ASKED);
-    wanted.page_update = ACRE_PAGES_FORBIDDEN;
-    double times[16];
-    for (int repetition = 0; repetition < run->options.repetitions; repetition++) {
-        double start = bench_now();
-        for (uint32_t i = 0; i < 100000; i++) {
-            acre_handle *none = NULL;
-            if (acre_manager_reserve_with(on.manager, &wanted, &none, NULL) == ACRE_OK) {
-                fprintf(stderr, "acre-bench: a request that cannot fit was served\n");
-                exit(1);
-            }
+    plugs plugged[BENCH_MAX_SUBJECTS];
+    for (int i = 0; i < race.count; i++) {
+        bench_entry *entry = &race.entries[i];
+        bench_fill(entry->subject, entry->on, entry->blocks, sizes, 2 * holes);
+        for (uint32_t j = 0; j < 2 * holes; j += 2) {
+            entry->subject->release(entry->on, entry->blocks[j]);
+            entry->blocks[j] = NULL;
         }
-        times[repetition] = (bench_now() - start) / 100000;
+        plugged[i] = plug(entry);
     }
-    bench_figure_add(run, name, bench_median(times, run->options.repetitions), "ns");
-    for (uint32_t i = 0; i < holes; i++) {
-        acre_manager_release(on.manager, kept[i]);
+    free(sizes);
+    for (size_t i = 0; i < BENCH_DRAWN; i++) {
+        race.sizes[i] = ASKED;
     }
-    bench_manager_destroy(&on);
-    free(kept);
-    free(gaps);
+    bench_race_run(&race, pick, NULL, NULL, 0);
+    for (int i = 0; i < race.count; i++) {
+        for (size_t j = 0; j < plugged[i].count; j++) {
+            race.entries[i].subject->release(race.entries[i].on, plugged[i].blocks[j]);
+        }
+        free(plugged[i].blocks);
+    }
+    bench_race_end(&race);
 }
 
 void bench_refusals(bench *run) {
-    time_refusal(run, "miss.1k.acre.ns", 1000);
-    time_refusal(run, "miss.10k.acre.ns", 10000);
-    time_refusal(run, "miss.100k.acre.ns", 100000);
+    time_refusal(run, 1000);
+    time_refusal(run, 10000);
+    time_refusal(run, 100000);
 }
