@@ -105,7 +105,7 @@ static void search(bins_case *at) {
         size += dice_chance(&at->dice, 30) ? at->unit : 0;
         size -= size > at->unit && dice_chance(&at->dice, 30) ? at->unit : 0;
     }
-    uint32_t found = acre_bins_find(&at->bins, size);
+    uint32_t found = acre_bins_find(&at->bins, size, acre_bin_class(size));
     uint64_t step = at->unit * DICE_PICK(&at->dice, 2, 3, 7, 16, 100, 1000, 1 << 20);
     uint32_t aligned = acre_bins_find_aligned(&at->bins, size, step, at->unit);
     uint64_t largest = 0;

@@ -53,7 +53,26 @@ bool acre_slab_add_chunk(acre_slab *slab) {
     uint32_t records = (uint32_t)((ACRE_SLAB_CHUNK_SIZE - sizeof *chunk) / 16) / slab->record_units;
     slab->fresh = chunk->base + (uint32_t)(sizeof *chunk / 16);
     slab->fresh_end = slab->fresh + records * slab->record_units;
-    slab->available += records;
     slab->capacity += records;
     return true;
+}
+
+bool acre_slab_prepare_more(acre_slab *slab, uint32_t count) {
+    if (acre_slab_add_chunk(slab)) {
+        return true;
+    }
+    for (uint32_t name = slab->free_head; name != 0; name = *acre_slab_link(slab, name)) {
+        if (--count == 0) {
+            return true;
+        }
+    }
+    return count <= (slab->fresh_end - slab->fresh) / slab->record_units;
+}
+
+uint64_t acre_slab_live(const acre_slab *slab) {
+    uint64_t live = slab->capacity - (slab->fresh_end - slab->fresh) / slab->record_units;
+    for (uint32_t name = slab->free_head; name != 0; name = *acre_slab_link(slab, name)) {
+        live--;
+    }
+    return live;
 }

@@ -29,7 +29,6 @@ typedef struct acre_slab {
     acre_slab_chunk **chunks;
     uint32_t free_head; // freed records, newest first; 0 = only fresh ones are left
     uint32_t fresh;     // name of the next record never used
-    uint32_t available; // freed and fresh ones
     uint32_t record_units;
     uint32_t fresh_end; // name behind the last fresh record
     uint64_t capacity;  // records of all chunks
@@ -49,14 +48,18 @@ void acre_slab_destroy(acre_slab *slab);
 // Adds a chunk. => false when the hook has no memory or every name is taken.
 bool acre_slab_add_chunk(acre_slab *slab);
 
+// Whether `count` records were never used: what acre_slab_prepare leaves behind, unless the hook
+// has no memory. Freed ones are not counted, so that taking and giving need not.
+static inline bool acre_slab_is_prepared(const acre_slab *slab, uint32_t count) {
+    return slab->fresh_end - slab->fresh >= count * slab->record_units;
+}
+
+// The rest of acre_slab_prepare.
+bool acre_slab_prepare_more(acre_slab *slab, uint32_t count);
+
 // Makes sure that the next `count` calls of acre_slab_take succeed. => false: no host memory.
 static inline bool acre_slab_prepare(acre_slab *slab, uint32_t count) {
-    while (acre_unlikely(slab->available < count)) {
-        if (!acre_slab_add_chunk(slab)) {
-            return false;
-        }
-    }
-    return true;
+    return acre_likely(acre_slab_is_prepared(slab, count)) || acre_slab_prepare_more(slab, count);
 }
 
 // The record behind a name.
@@ -77,7 +80,6 @@ static inline uint32_t acre_slab_take(acre_slab *slab) {
         name = slab->fresh;
         slab->fresh += slab->record_units;
     }
-    slab->available--;
     return name;
 }
 
@@ -85,17 +87,14 @@ static inline uint32_t acre_slab_take(acre_slab *slab) {
 static inline void acre_slab_give_record(acre_slab *slab, uint32_t name, void *record) {
     ((uint32_t *)record)[3] = slab->free_head;
     slab->free_head = name;
-    slab->available++;
 }
 
 static inline void acre_slab_give(acre_slab *slab, uint32_t name) {
     acre_slab_give_record(slab, name, acre_slab_at(slab, name));
 }
 
-// Records in use.
-static inline uint64_t acre_slab_live(const acre_slab *slab) {
-    return slab->capacity - slab->available;
-}
+// Records in use. Cost: one pass over those that are not.
+uint64_t acre_slab_live(const acre_slab *slab);
 
 // The header of the chunk that a record lies in.
 static inline acre_slab_chunk *acre_slab_chunk_of(const void *record) {

@@ -89,11 +89,12 @@ uint32_t acre_bins_find_exactly(const acre_bins *bins, uint64_t size) {
 
 uint32_t acre_bins_find_aligned(const acre_bins *bins, uint64_t size, uint64_t step,
                                 uint64_t unit) {
-    uint32_t found = acre_bins_find(bins, size);
+    uint32_t found = acre_bins_find(bins, size, acre_bin_class(size));
     if (found == 0 || acre_slice_holds(slice_at(bins, found), size, step)) {
         return found;
     }
-    found = acre_bins_find(bins, acre_add_saturating(size, step - unit));
+    uint64_t sure = acre_add_saturating(size, step - unit);
+    found = acre_bins_find(bins, sure, acre_bin_class(sure));
     if (found != 0) {
         return found;
     }

@@ -171,9 +171,8 @@ static inline uint32_t acre_bins_occupied(const acre_bins *bins, uint32_t class)
     return 64 * w + acre_lowest_bit(word);
 }
 
-// => a run of at least `size` bytes; 0 = there is none.
-static inline uint32_t acre_bins_find(const acre_bins *bins, uint64_t size) {
-    uint32_t class = acre_bin_class(size);
+// => a run of at least `size` bytes, which is of `class`; 0 = there is none.
+static inline uint32_t acre_bins_find(const acre_bins *bins, uint64_t size, uint32_t class) {
     uint32_t found = acre_bins_occupied(bins, class);
     if (acre_unlikely(found == class && class >= bins->mixed)) {
         uint32_t head = bins->classes[class].head;

@@ -87,8 +87,6 @@ static void merge(acre_carve *carve, uint32_t name) {
     acre_slice *slice = acre_slice_at(carve->slices, name);
     uint32_t before = slice->before;
     uint32_t after = slice->after;
-    carve->unmerged--;
-    carve->merged_largest = 0;
     if (is_free(carve, before)) {
         if (is_free(carve, after)) {
             acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
@@ -117,23 +115,18 @@ static void merge(acre_carve *carve, uint32_t name) {
 
 // What lies before the run cut last merges with it, so that room taken and given back in the order
 // of a stack is one piece again; another one's size is probably wanted again.
-void acre_carve_retire(acre_carve *carve) {
-    uint32_t name = carve->recent;
+void acre_carve_retire(acre_carve *carve, uint32_t name) {
     const acre_slice *slice = acre_slice_at(carve->slices, name);
-    acre_carve_stack *stack = acre_carve_stack_of(carve, slice->size);
-    carve->recent = 0;
-    if (slice->after == carve->cut_last || stack == NULL) {
-        merge(carve, name);
-        return;
+    uint32_t place = acre_bin_class(slice->size) - carve->stacked_from;
+    if (place < ACRE_STACKS && slice->after != carve->cut_last) { // the stack is full
+        acre_carve_stack *stack = &carve->stacks[place];
+        uint32_t top = stack->top % ACRE_STACK_DEPTH;
+        uint32_t oldest = stack->names[top];
+        stack->names[top] = name;
+        stack->top = top + 1;
+        name = oldest;
     }
-    uint32_t *place = &stack->names[stack->top++ % ACRE_STACK_DEPTH];
-    uint32_t oldest = *place;
-    *place = name;
-    if (stack->count == ACRE_STACK_DEPTH) {
-        merge(carve, oldest);
-    } else {
-        stack->count++;
-    }
+    merge(carve, name);
 }
 
 static void settle_recent(acre_carve *carve) {
@@ -143,11 +136,15 @@ static void settle_recent(acre_carve *carve) {
 }
 
 void acre_carve_settle_stacks(acre_carve *carve) {
-    uint32_t recent = carve->recent != 0;
-    for (uint32_t i = 0; carve->unmerged > recent; i++) {
+    for (uint32_t i = 0; carve->stacked > 0; i++) {
         acre_carve_stack *stack = &carve->stacks[i];
-        for (; stack->count > 0; stack->count--) {
-            merge(carve, stack->names[(stack->top - stack->count) % ACRE_STACK_DEPTH]);
+        for (uint32_t age = ACRE_STACK_DEPTH; age > 0; age--) { // oldest first
+            uint32_t *name = &stack->names[(stack->top - age) % ACRE_STACK_DEPTH];
+            if (*name != 0) {
+                carve->stacked--;
+                merge(carve, *name);
+                *name = 0;
+            }
         }
     }
 }
@@ -212,9 +209,11 @@ static uint32_t next_unmerged(const acre_carve *carve, unmerged_walk *walk) {
         }
     }
     for (; walk->stack < ACRE_STACKS; walk->stack++, walk->place = 0) {
-        if (walk->place < carve->stacks[walk->stack].count) {
-            const acre_carve_stack *stack = &carve->stacks[walk->stack];
-            return stack->names[(stack->top - ++walk->place) % ACRE_STACK_DEPTH];
+        while (walk->place < ACRE_STACK_DEPTH) {
+            uint32_t name = carve->stacks[walk->stack].names[walk->place++];
+            if (name != 0) {
+                return name;
+            }
         }
     }
     return 0;
@@ -231,16 +230,18 @@ static uint64_t merged_largest(const acre_carve *carve) {
     return largest;
 }
 
-// Whether merging would make a run of `size` bytes at a multiple of `step`.
+// Whether merging would make a run of `size` bytes at a multiple of `step`. What is known of the
+// largest such run holds until the next release; it may have been taken since, so a yes is looked
+// at again.
 static bool merging_helps(acre_carve *carve, uint64_t size, uint64_t step) {
-    if (carve->unmerged == 0) {
+    if (carve->recent == 0 && carve->stacked == 0) {
         return false;
     }
-    if (carve->merged_largest == 0) {
-        carve->merged_largest = merged_largest(carve);
+    if (carve->merged_most == 0 || carve->merged_most >= size) {
+        carve->merged_most = acre_max(merged_largest(carve), 1);
     }
-    if (carve->merged_largest < size || step == carve->unit) {
-        return carve->merged_largest >= size;
+    if (carve->merged_most < size || step == carve->unit) {
+        return carve->merged_most >= size;
     }
     unmerged_walk walk = {0, 0, false};
     for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
@@ -325,53 +326,28 @@ static acre_run take_aligned(acre_carve *carve, uint32_t name, uint64_t size, ui
 }
 
 // => a run with `size` bytes at a multiple of `step`; 0 = there is none
-static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step) {
+static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step, uint32_t class) {
     return acre_likely(step == carve->unit)
-               ? acre_bins_find(&carve->bins, size)
+               ? acre_bins_find(&carve->bins, size, class)
                : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
 }
 
-// => the run of the size's stack that came last, if it will do
-static inline uint32_t pop(acre_carve *carve, uint64_t size, uint64_t step) {
-    acre_carve_stack *stack = acre_carve_stack_of(carve, size);
-    if (stack == NULL || stack->count == 0) {
-        return 0;
-    }
-    uint32_t name = stack->names[(stack->top - 1) % ACRE_STACK_DEPTH];
-    if (acre_unlikely(step != carve->unit) &&
-        acre_slice_at(carve->slices, name)->offset % step != 0) {
-        return 0;
-    }
-    stack->top--;
-    stack->count--;
-    carve->unmerged--;
-    return name;
-}
-
-acre_run acre_carve_take_other(acre_carve *carve, uint64_t size, uint64_t step) {
-    uint32_t name = pop(carve, size, step);
-    if (name != 0) {
-        acre_slice *slice = acre_slice_at(carve->slices, name);
-        acre_slice_set_live(slice);
-        carve->merged_largest = 0;
-        return (acre_run){slice, name};
-    }
-    name = find(carve, size, step);
+acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step, uint32_t class) {
+    uint32_t name = find(carve, size, step, class);
     if (acre_unlikely(name == 0)) {
         // A request that nothing holds leaves even what has not merged as it was.
         if (!merging_helps(carve, size, step)) {
             return (acre_run){NULL, 0};
         }
         acre_carve_settle(carve);
-        name = find(carve, size, step);
+        name = find(carve, size, step, class);
     }
-    carve->merged_largest = 0;
     return acre_likely(step == carve->unit) ? take_front(carve, name, size)
                                             : take_aligned(carve, name, size, step);
 }
 
 bool acre_carve_holds(const acre_carve *carve, uint64_t size) {
-    return acre_bins_find(&carve->bins, size) != 0;
+    return acre_bins_find(&carve->bins, size, acre_bin_class(size)) != 0;
 }
 
 // ---- withholding ---------------------------------------------------------------------------
@@ -464,8 +440,9 @@ bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, ui
             return false;
         }
     }
-    return met == unmerged && met == carve->unmerged && acre_bins_check(&carve->bins) &&
-           acre_free_index_check(&carve->whole) && carve->bins.count + carve->whole.count == runs &&
+    return met == unmerged && met == carve->stacked + (carve->recent != 0) &&
+           acre_bins_check(&carve->bins) && acre_free_index_check(&carve->whole) &&
+           carve->bins.count + carve->whole.count == runs &&
            carve->bins.bytes + carve->whole.bytes == bytes &&
            (carve->cuts ? carve->whole.count : carve->bins.count) == 0;
 }

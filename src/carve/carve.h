@@ -28,9 +28,8 @@
 // The runs of one size freed last that have not merged, in a ring: what comes eighth after a run
 // takes its place.
 typedef struct acre_carve_stack {
-    uint32_t count;
-    uint32_t top; // where the next one goes, modulo the depth
-    uint32_t names[ACRE_STACK_DEPTH];
+    uint32_t top;                     // where the next one goes
+    uint32_t names[ACRE_STACK_DEPTH]; // 0 = none
 } acre_carve_stack;
 
 typedef struct acre_carve {
@@ -38,12 +37,11 @@ typedef struct acre_carve {
     uint64_t unit;            // all offsets and sizes are multiples of it
     acre_carve_stack *stacks; // ACRE_STACKS of them, from class `stacked_from` on
     uint32_t stacked_from;
-    uint32_t recent;         // the run freed last; 0 = none
-    uint32_t cut_last;       // the run that was cut last; any name once it is gone
-    uint32_t unmerged;       // runs on stacks, and the recent one
-    bool cuts;               // pages are cut, and free runs in `bins`; else they are in `whole`
-    uint64_t merged_largest; // bytes of the largest run there would be around unmerged ones, had
-                             // they merged; 0 = not known
+    uint32_t recent;      // the run freed last; 0 = none
+    uint32_t cut_last;    // the run that was cut last; any name once it is gone
+    uint32_t stacked;     // runs on stacks
+    bool cuts;            // pages are cut, and free runs in `bins`; else they are in `whole`
+    uint64_t merged_most; // no run would be larger, had all merged; 0 = not known
     uint64_t pages_added;
     acre_bins bins;
     acre_free_index whole;
@@ -70,49 +68,67 @@ void acre_carve_settle(acre_carve *carve);
 // The same but for the run freed last.
 void acre_carve_settle_stacks(acre_carve *carve);
 
-// The run freed last makes room for another: it merges, or waits on its stack.
-void acre_carve_retire(acre_carve *carve);
+// The rest of acre_carve_give: `name` was freed before, and its stack does not take it.
+void acre_carve_retire(acre_carve *carve, uint32_t name);
 
-static inline acre_carve_stack *acre_carve_stack_of(const acre_carve *carve, uint64_t size) {
-    uint32_t place = acre_bin_class(size) - carve->stacked_from;
-    return acre_likely(place < ACRE_STACKS) ? &carve->stacks[place] : NULL;
+// The rest of acre_carve_take: a run of the class, or of a larger one.
+acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step, uint32_t class);
+
+// Whether an offset is at a multiple of `step`.
+static inline bool acre_carve_suits(const acre_carve *carve, uint64_t offset, uint64_t step) {
+    return acre_likely(step == carve->unit) || offset % step == 0;
 }
-
-// The same as acre_carve_take, if a run of the size was freed lately; else none, and nothing
-// changed. This is the most frequent request, so this much is inline. Some page was added.
-static inline acre_run acre_carve_take_recent(acre_carve *carve, uint64_t size, uint64_t step) {
-    uint32_t name = carve->recent;
-    acre_slice *slice = acre_slice_at(carve->slices, name);
-    if (acre_likely(name != 0 && slice->size == size &&
-                    (step == carve->unit || slice->offset % step == 0))) {
-        carve->recent = 0;
-        carve->unmerged--;
-        carve->merged_largest = 0;
-        acre_slice_set_live(slice);
-        return (acre_run){slice, name};
-    }
-    return (acre_run){NULL, 0};
-}
-
-// The same as acre_carve_take when that gave nothing.
-acre_run acre_carve_take_other(acre_carve *carve, uint64_t size, uint64_t step);
 
 // => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; none when
 // no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
 static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
-    acre_run recent = acre_carve_take_recent(carve, size, step);
-    return recent.slice != NULL ? recent : acre_carve_take_other(carve, size, step);
+    uint32_t name = carve->recent;
+    acre_slice *slice = acre_slice_at(carve->slices, name);
+    uint32_t class = acre_bin_class(size);
+    if (name != 0 && slice->size == size && acre_carve_suits(carve, slice->offset, step)) {
+        carve->recent = 0;
+        acre_slice_set_live(slice);
+        return (acre_run){slice, name};
+    }
+    uint32_t place = class - carve->stacked_from;
+    if (acre_likely(place < ACRE_STACKS)) {
+        acre_carve_stack *stack = &carve->stacks[place];
+        uint32_t top = (stack->top - 1) % ACRE_STACK_DEPTH;
+        name = stack->names[top];
+        slice = acre_slice_at(carve->slices, name);
+        if (name != 0 && acre_carve_suits(carve, slice->offset, step)) {
+            stack->names[top] = 0;
+            stack->top = top;
+            carve->stacked--;
+            acre_slice_set_live(slice);
+            return (acre_run){slice, name};
+        }
+    }
+    return acre_carve_search(carve, size, step, class);
 }
 
 // Gives a live run back.
 static inline void acre_carve_give(acre_carve *carve, acre_run run) {
-    if (carve->recent != 0) {
-        acre_carve_retire(carve);
-    }
+    uint32_t before = carve->recent;
     acre_slice_set_state(run.slice, ACRE_SLICE_RECENT);
     carve->recent = run.name;
-    carve->unmerged++;
-    carve->merged_largest = 0;
+    carve->merged_most = 0;
+    if (before == 0) {
+        return;
+    }
+    const acre_slice *slice = acre_slice_at(carve->slices, before);
+    uint32_t place = acre_bin_class(slice->size) - carve->stacked_from;
+    if (acre_likely(place < ACRE_STACKS) && slice->after != carve->cut_last) {
+        acre_carve_stack *stack = &carve->stacks[place];
+        uint32_t top = stack->top % ACRE_STACK_DEPTH;
+        if (stack->names[top] == 0) {
+            stack->names[top] = before;
+            stack->top = top + 1;
+            carve->stacked++;
+            return;
+        }
+    }
+    acre_carve_retire(carve, before);
 }
 
 // Takes out the free runs of a page, so that no room of it is found. Live runs of it

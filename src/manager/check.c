@@ -140,7 +140,7 @@ static acre_status check(acre_manager *manager, acre_error *error) {
     }
     const acre_heap *heap = &manager->heap;
     if (records != acre_slab_live(&heap->slices) || pages != acre_slab_live(&heap->pages) ||
-        reserved != heap->reserved) {
+        pages != heap->pages_held || reserved != heap->reserved) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT,
                               "records are held that no pool knows, or the reverse");
     }

@@ -42,7 +42,7 @@ void acre_manager_report(acre_manager *manager, acre_report *report) {
     acre_storage_stats_get(heap->storage, &stats);
     acre_report own = ACRE_REPORT_INIT;
     own.usage = acre_manager_usage(manager);
-    own.pages = acre_slab_live(&heap->pages);
+    own.pages = heap->pages_held;
     own.reservations = heap->reservations;
     own.bytes_allocated = stats.bytes_allocated;
     own.bytes_peak = stats.bytes_peak;

@@ -327,8 +327,8 @@ reserve_at_once(acre_manager *manager, uint64_t size, uint64_t step, acre_page_u
     acre_heap *heap = &manager->heap;
     const acre_pool_set *layout = &manager->layout;
     if (acre_unlikely(heap->reservations >= heap->quiet_until || size == 0 ||
-                      manager->home->handles.available == 0 ||
-                      heap->slices.available < ACRE_POOL_RECORDS)) {
+                      !acre_slab_is_prepared(&manager->home->handles, 1) ||
+                      !acre_slab_is_prepared(&heap->slices, ACRE_POOL_RECORDS))) {
         return NULL;
     }
     uint32_t place = acre_pool_set_accepts(layout, layout->route[acre_log2(size)], size);

@@ -16,11 +16,12 @@ typedef struct acre_heap {
     uint64_t alignment;
     uint64_t alignment_mask; // alignment - 1 when that is a power of two, else 0
     uint64_t largest_page;   // bytes, a multiple of the alignment
-    uint64_t reserved;       // bytes of all pages held
-    uint64_t reserved_most;  // the most that was
-    uint64_t hard_limit;     // never exceeded by `reserved`
-    uint64_t reservations;   // counted: allow and add-only ones
-    uint64_t page_sequence;  // pages made so far
+    uint64_t pages_held;
+    uint64_t reserved;      // bytes of all pages held
+    uint64_t reserved_most; // the most that was
+    uint64_t hard_limit;    // never exceeded by `reserved`
+    uint64_t reservations;  // counted: allow and add-only ones
+    uint64_t page_sequence; // pages made so far
     // Counted reservations before which a request needs nothing but room: no cleanup is due, the
     // layout serves, nobody listens, the alignment is a power of two. One comparison instead of
     // many (acre_manager_settle).

@@ -95,6 +95,7 @@ acre_status acre_pool_add_page(acre_pool *pool, uint64_t size, uint64_t smallest
     pool->idle_pages++;
     pool->pages++;
     pool->usage.reserved += size;
+    heap->pages_held++;
     heap->reserved += size;
     heap->reserved_most = acre_max(heap->reserved_most, heap->reserved);
     pool->pages_peak = acre_max(pool->pages_peak, pool->pages);
@@ -123,6 +124,7 @@ void acre_pool_return_page(acre_pool *pool, uint32_t name) {
     pool->idle_pages--;
     pool->pages--;
     pool->usage.reserved -= size;
+    heap->pages_held--;
     heap->reserved -= size;
     acre_slab_give(&heap->pages, name);
     tell_page(heap, ACRE_EVENT_PAGE_RETURN, size);
@@ -141,6 +143,7 @@ void acre_pool_drop_pages(acre_pool *pool) {
         if (page->mapped) {
             acre_storage_dealloc(heap->storage, page->id);
         }
+        heap->pages_held--;
         heap->reserved -= page->size;
         tell_page(heap, ACRE_EVENT_PAGE_RETURN, page->size);
         acre_slab_give(&heap->pages, name);

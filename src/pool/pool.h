@@ -155,14 +155,12 @@ static inline void acre_pool_let_go(acre_pool *pool, acre_page *page, uint32_t n
 // The two of `ops` without a call through them where pages are cut. ACRE_POOL_RECORDS were
 // prepared.
 
-static inline acre_run acre_pool_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
+static inline __attribute__((always_inline)) acre_run
+acre_pool_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
     if (acre_unlikely(!pool->carves)) {
         return pool->ops->reserve(pool, padded, step);
     }
-    acre_run run = acre_carve_take_recent(&pool->carve, padded, step);
-    if (run.slice == NULL) {
-        run = acre_carve_take_other(&pool->carve, padded, step);
-    }
+    acre_run run = acre_carve_take(&pool->carve, padded, step);
     if (acre_likely(run.slice != NULL)) {
         acre_page *page = acre_page_at(pool->heap, acre_slice_page(run.slice));
         if (acre_unlikely(run.slice->before == 0)) {
