@@ -88,7 +88,7 @@ void world_compare_runs(model_world *world) {
     for (uint32_t pool = 0; pool < MODEL_POOLS; pool++) {
         if (pool < ref->pool_count || pool >= MODEL_LAYOUT_POOLS) {
             uint64_t some, bytes, largest;
-            reference_free_room(ref, pool, &some, &bytes, &largest);
+            reference_free_room(ref, pool, true, &some, &bytes, &largest);
             pieces += some;
             pages += ref->pools[pool].pages;
         }
@@ -151,8 +151,11 @@ static void compare_pool(model_world *world, uint32_t pool, acre_usage *sum, uin
                       report.bytes_peak == expected->bytes_peak &&
                       report.largest_alloc == expected->largest_alloc,
                   "pool %" PRIu32 ": pages or marks are off", pool);
+    WORLD_REQUIRE(world, report.pages_unmapped == reference_unmapped(&world->ref, pool),
+                  "pool %" PRIu32 ": %" PRIu64 " pages without memory, not %" PRIu64, pool,
+                  report.pages_unmapped, reference_unmapped(&world->ref, pool));
     uint64_t pieces, bytes, largest;
-    reference_free_room(&world->ref, pool, &pieces, &bytes, &largest);
+    reference_free_room(&world->ref, pool, false, &pieces, &bytes, &largest);
     WORLD_REQUIRE(world, report.free_slices == pieces && report.largest_free == largest,
                   "pool %" PRIu32 ": %" PRIu64 " free pieces up to %" PRIu64 " instead of %" PRIu64
                   " up to %" PRIu64,

@@ -93,10 +93,11 @@ void world_take_use(model_world *world) {
     model_use *use = &world->uses[free_use];
     use->managed = dice_chance(&world->dice, 50);
     if (use->managed) {
+        acre_status expected = world_foretell_resolve(world, handle);
         acre_status status =
             acre_manager_resolve_managed(world->manager, handle->real, 0, 0, &use->resource, NULL);
-        WORLD_REQUIRE(world, status == (handle->state == MODEL_BOUND ? ACRE_OK : ACRE_NOT_FOUND),
-                      "a managed resolve says %s", acre_status_name(status));
+        WORLD_REQUIRE(world, status == expected, "a managed resolve says %s, not %s",
+                      acre_status_name(status), acre_status_name(expected));
         if (status != ACRE_OK) {
             return;
         }
@@ -176,6 +177,7 @@ void world_bind(model_world *world) {
                   acre_status_name(expected));
     if (status == ACRE_OK) {
         world->ref.allocations[reserved->allocation].cursor = cursor;
+        reference_forget_claims(&world->ref, reserved->allocation);
         assigned->state = MODEL_BOUND;
         assigned->allocation = reserved->allocation;
         reserved->state = MODEL_STALE;
@@ -197,6 +199,11 @@ static void look_up_resource(model_world *world, const model_handle *handle, acr
                            ? UINT64_MAX - dice_below(&world->watcher, 3)
                            : dice_below(&world->watcher, size + 2 - cut_start % (size + 2));
     bool too_much = cut_start > size || cut_end > size - cut_start;
+    bool whole_cut = cut_start + cut_end == size && !too_much;
+    if (allocation != NULL && allocation->page >= 0 && !too_much && !whole_cut &&
+        !world->ref.pages[allocation->page].mapped) {
+        return; // who looks puts no memory behind a page
+    }
     acre_resource resource = ACRE_RESOURCE_INIT;
     acre_status status =
         acre_manager_resolve(world->manager, handle->real, cut_start, cut_end, &resource, NULL);

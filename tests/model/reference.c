@@ -102,10 +102,10 @@ void reference_return_page(reference *ref, int index) {
     ref->reserved -= page->size;
     ref->pages_returned++;
     ref->bytes_returned += page->size;
-    ref->device.deallocs++;
-    if (ref->device.deferred_frees) {
+    ref->device.deallocs += page->mapped;
+    if (page->mapped && ref->device.deferred_frees) {
         ref->device.deferred += page->size;
-    } else {
+    } else if (page->mapped) {
         ref->device.held -= page->size;
     }
     if (ref->recent.valid && ref->recent.page == index) {
@@ -120,10 +120,16 @@ void reference_return_page(reference *ref, int index) {
 static uint64_t return_free(reference *ref, uint32_t pool) {
     uint64_t returned = 0;
     for (int i = ref->page_end - 1; i >= 0; i--) {
-        if (ref->pages[i].used && ref->pages[i].pool == pool && ref->pages[i].live == 0) {
-            reference_return_page(ref, i);
-            returned++;
+        model_page *page = &ref->pages[i];
+        if (!page->used || page->pool != pool || page->live > 0) {
+            continue;
         }
+        if (page->guards > 0) {
+            page->overdue = true;
+            continue;
+        }
+        reference_return_page(ref, i);
+        returned++;
     }
     return returned;
 }
@@ -157,7 +163,9 @@ void reference_periodic(reference *ref) {
             model_page *page = &ref->pages[i];
             if (page->used && page->pool == pool) {
                 page->found_free = page->live == 0 ? page->found_free + 1 : 0;
-                if (page->found_free == 5) {
+                if (page->found_free == 5 && page->guards > 0) {
+                    page->overdue = true;
+                } else if (page->found_free == 5) {
                     reference_return_page(ref, i);
                 }
             }
@@ -181,7 +189,9 @@ static bool device_gives(model_device *device, uint64_t size) {
 }
 
 acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int *added) {
-    if (model_sum(ref->reserved, size) > ref->hard_limit || !device_gives(&ref->device, size)) {
+    bool lazy = ref->dry_runs > 0;
+    if (model_sum(ref->reserved, size) > ref->hard_limit ||
+        (!lazy && !device_gives(&ref->device, size))) {
         return ACRE_OUT_OF_MEMORY;
     }
     int index = 0;
@@ -189,8 +199,12 @@ acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int
         index++;
     }
     ref->page_end = index >= ref->page_end ? index + 1 : ref->page_end;
-    ref->pages[index] = (model_page){
-        .used = true, .pool = pool, .size = size, .sequence = ref->sequence++, .first = -1};
+    ref->pages[index] = (model_page){.used = true,
+                                     .pool = pool,
+                                     .size = size,
+                                     .sequence = ref->sequence++,
+                                     .mapped = !lazy,
+                                     .first = -1};
     model_pool *owner = &ref->pools[pool];
     owner->pages++;
     owner->usage.reserved += size;
@@ -203,6 +217,47 @@ acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int
     }
     *added = index;
     return ACRE_OK;
+}
+
+acre_status reference_resolve(reference *ref, int index) {
+    const model_allocation *allocation = &ref->allocations[index];
+    if (allocation->page < 0 || ref->pages[allocation->page].mapped) {
+        return ACRE_OK;
+    }
+    model_page *page = &ref->pages[allocation->page];
+    page->mapped = device_gives(&ref->device, page->size);
+    return page->mapped ? ACRE_OK : ACRE_STORAGE_MAPPING_FAILED;
+}
+
+uint64_t reference_unmapped(const reference *ref, uint32_t pool) {
+    uint64_t unmapped = 0;
+    for (int i = 0; i < ref->page_end; i++) {
+        const model_page *page = &ref->pages[i];
+        unmapped += page->used && page->pool == pool && !page->mapped;
+    }
+    return unmapped;
+}
+
+acre_launch_mode reference_launch_mode(const reference *ref) {
+    return ref->dry_runs > 0 && ref->real_runs == 0 ? ACRE_LAUNCH_SKIP : ACRE_LAUNCH_EXECUTE;
+}
+
+// ---- guards --------------------------------------------------------------------------------
+
+void reference_guard(reference *ref, int page) {
+    ref->pages[page].guards++;
+    if (ref->recent.valid && ref->recent.page == page) {
+        ref->recent.valid = false;
+    }
+}
+
+void reference_unguard(reference *ref, int index) {
+    model_page *page = &ref->pages[index];
+    page->guards--;
+    if (page->guards == 0 && page->overdue) {
+        page->found_free = 0;
+        page->overdue = false;
+    }
 }
 
 // ---- allocations ---------------------------------------------------------------------------
@@ -229,6 +284,7 @@ void reference_free(reference *ref, int index) {
     pool->usage.in_use -= allocation->size;
     pool->usage.padding -= allocation->padding;
     ref->recent.valid = false;
+    reference_forget_claims(ref, index);
     if (allocation->page >= 0) {
         model_page *page = &ref->pages[allocation->page];
         int *link = &page->first;
@@ -237,7 +293,7 @@ void reference_free(reference *ref, int index) {
         }
         *link = allocation->next;
         page->live--;
-        if (pool->options.kind == ACRE_POOL_SLICED) {
+        if (pool->options.kind == ACRE_POOL_SLICED && page->guards == 0) {
             ref->recent = (model_recent){true, allocation->pool, allocation->page,
                                          allocation->offset, allocation->run};
         }
@@ -264,13 +320,25 @@ uint64_t reference_dynamic_live(const reference *ref) {
     return live;
 }
 
+// Whether a guard holds a page of the layout's.
+static bool is_guarded(const reference *ref) {
+    for (int i = 0; i < ref->page_end; i++) {
+        const model_page *page = &ref->pages[i];
+        if (page->used && page->guards > 0 && page->pool != MODEL_PERSISTENT &&
+            page->pool != MODEL_DEDICATED) {
+            return true;
+        }
+    }
+    return false;
+}
+
 acre_status reference_install(reference *ref, const acre_pool_options *options, uint32_t count,
                               uint64_t *in_use) {
     *in_use = 0;
     for (uint32_t i = 0; i < ref->pool_count; i++) {
         *in_use += ref->pools[i].usage.in_use;
     }
-    if (reference_dynamic_live(ref) > 0) {
+    if (reference_dynamic_live(ref) > 0 || is_guarded(ref)) {
         return ACRE_POOLS_IN_USE;
     }
     for (uint32_t i = 0; i < ref->pool_count; i++) {

@@ -19,6 +19,7 @@
 #define MODEL_PAGES        2048
 #define MODEL_ALLOCATIONS  2048
 #define MODEL_WINDOWS      64
+#define MODEL_CLAIMS       256
 
 typedef struct model_page {
     bool used;
@@ -28,7 +29,10 @@ typedef struct model_page {
     uint64_t sequence;
     uint32_t live;
     uint32_t found_free; // times in a row
-    int first;           // allocation with the least offset, -1 = none; they are linked by next
+    uint32_t guards;
+    bool overdue; // a look found it free but guarded: it counts anew once the guards are gone
+    bool mapped;  // has device memory; else it was added in a dry run and not resolved since
+    int first;    // allocation with the least offset, -1 = none; they are linked by next
 } model_page;
 
 typedef struct model_allocation {
@@ -78,6 +82,13 @@ typedef struct model_outcome {
     int new_page; // -1 = room that was held
 } model_outcome;
 
+// Bytes of an allocation that a failure claims.
+typedef struct model_claim {
+    int allocation;
+    int failure; // its number, from 1 on
+    uint64_t start, end;
+} model_claim;
+
 typedef struct model_recent {
     bool valid;
     uint32_t pool;
@@ -93,6 +104,7 @@ typedef struct reference {
     acre_mode base_mode;
     acre_mode windows[MODEL_WINDOWS];
     uint32_t window_count;
+    uint32_t dry_runs, real_runs; // open
     uint64_t reservations, reserved, sequence;
     uint32_t pool_count;
     model_pool pools[MODEL_POOLS];
@@ -100,7 +112,9 @@ typedef struct reference {
     int page_end; // no page in use from here on
     model_allocation allocations[MODEL_ALLOCATIONS];
     int allocation_end;
-    model_recent recent; // the sliced run that the latest operation freed
+    model_recent recent;              // the sliced run that the latest operation freed
+    model_claim claims[MODEL_CLAIMS]; // in no order, of live allocations, none overlapping
+    uint32_t claim_count;
     uint64_t pages_added, pages_returned, bytes_added, bytes_returned;
     uint64_t calls_back;
     bool (*out_of_memory)(void *context); // NULL = no callback
@@ -134,9 +148,32 @@ void reference_set_mode(reference *ref, acre_mode mode);
 // Live allocations in the layout's pools.
 uint64_t reference_dynamic_live(const reference *ref);
 
-// Pieces of free room of a pool: how many, of how many bytes, the largest.
-void reference_free_room(const reference *ref, uint32_t pool, uint64_t *pieces, uint64_t *bytes,
-                         uint64_t *largest);
+// Pieces of free room of a pool: how many, of how many bytes, the largest. What guards withhold is
+// no free room to a report; a walk over all runs sees it.
+void reference_free_room(const reference *ref, uint32_t pool, bool withheld, uint64_t *pieces,
+                         uint64_t *bytes, uint64_t *largest);
+
+uint64_t reference_unmapped(const reference *ref, uint32_t pool); // pages
+
+// One guard more, or less, on a page.
+void reference_guard(reference *ref, int page);
+void reference_unguard(reference *ref, int page);
+
+// What the first use of an allocation's bytes says: a page without memory gets it, whole.
+acre_status reference_resolve(reference *ref, int allocation);
+
+acre_launch_mode reference_launch_mode(const reference *ref);
+
+// ---- claims of failures --------------------------------------------------------------------
+
+// [start, end) is claimed by a failure in place of others; by none for 0.
+void reference_claim(reference *ref, int allocation, uint64_t start, uint64_t end, int failure);
+
+// => the failure that claims the first claimed byte of [start, end); 0 = none
+int reference_claimer(const reference *ref, int allocation, uint64_t start, uint64_t end);
+
+void reference_forget_claims(reference *ref, int allocation);
+bool reference_is_claimed_by(const reference *ref, int failure); // any byte
 
 uint32_t model_pool_index(uint32_t pool); // as in reports
 

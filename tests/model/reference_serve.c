@@ -26,7 +26,7 @@ static uint64_t room(const reference *ref, uint32_t pool, uint64_t padded, uint6
     uint64_t best = 0;
     for (int i = 0; i < ref->page_end; i++) {
         const model_page *page = &ref->pages[i];
-        if (!page->used || page->pool != pool) {
+        if (!page->used || page->pool != pool || page->guards > 0) {
             continue;
         }
         if (kind == ACRE_POOL_SLICED) {
@@ -42,12 +42,12 @@ static uint64_t room(const reference *ref, uint32_t pool, uint64_t padded, uint6
     return best;
 }
 
-void reference_free_room(const reference *ref, uint32_t pool, uint64_t *pieces, uint64_t *bytes,
-                         uint64_t *largest) {
+void reference_free_room(const reference *ref, uint32_t pool, bool withheld, uint64_t *pieces,
+                         uint64_t *bytes, uint64_t *largest) {
     *pieces = *bytes = *largest = 0;
     for (int i = 0; i < ref->page_end; i++) {
         const model_page *page = &ref->pages[i];
-        if (!page->used || page->pool != pool) {
+        if (!page->used || page->pool != pool || (page->guards > 0 && !withheld)) {
             continue;
         }
         uint64_t start = 0;
@@ -90,7 +90,7 @@ static void reclaim(reference *ref, uint32_t pool, uint64_t padded) {
         int oldest = -1;
         for (int i = 0; i < ref->page_end; i++) {
             const model_page *page = &ref->pages[i];
-            if (page->used && page->pool == pool && page->live == 0 &&
+            if (page->used && page->pool == pool && page->live == 0 && page->guards == 0 &&
                 (oldest < 0 || page->sequence < ref->pages[oldest].sequence)) {
                 oldest = i;
             }
@@ -298,6 +298,9 @@ static const char *judge(const reference *ref, const model_outcome *outcome, int
     acre_pool_kind kind = ref->pools[outcome->pool].options.kind;
     if (page->pool != outcome->pool) {
         return "the page is another pool's";
+    }
+    if (page->guards > 0) {
+        return "the page is guarded";
     }
     if (place->offset % outcome->step != 0) {
         return "the offset is off an alignment";

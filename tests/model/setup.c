@@ -28,7 +28,7 @@ void world_fail(const model_world *world, const char *format, ...) {
     abort(); // not reached: fail() leaves the test
 }
 
-static void *count_alloc(void *context, size_t size, size_t alignment) {
+void *world_count_alloc(void *context, size_t size, size_t alignment) {
     void *memory = NULL;
     if (posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, size) != 0) {
         return NULL;
@@ -37,7 +37,7 @@ static void *count_alloc(void *context, size_t size, size_t alignment) {
     return memory;
 }
 
-static void count_free(void *context, void *memory, size_t size, size_t alignment) {
+void world_count_free(void *context, void *memory, size_t size, size_t alignment) {
     (void)alignment;
     *(int64_t *)context -= (int64_t)size;
     free(memory);
@@ -215,6 +215,9 @@ static void make_foreign(model_world *world) {
 void world_open(model_world *world, const model_family *family, uint64_t seed, bool watched,
                 model_note *notes) {
     memset(world, 0, sizeof *world);
+    while (acre_dry_run_is_open()) { // a script that failed left it
+        acre_dry_run_end();
+    }
     world->family = family;
     world->seed = seed;
     world->watched = watched;
@@ -222,8 +225,8 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
     world->watcher.state = ~seed + watched;
     world->notes = notes;
     world->hooks = ACRE_HOST_HOOKS_INIT;
-    world->hooks.alloc = count_alloc;
-    world->hooks.free = count_free;
+    world->hooks.alloc = world_count_alloc;
+    world->hooks.free = world_count_free;
     world->hooks.context = &world->host_bytes;
     make_device(world);
     acre_manager_options options = ACRE_MANAGER_OPTIONS_INIT;
@@ -244,6 +247,9 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
                                                             : read_pools(world, pools);
     reference_set_layout(&world->ref, pools, count, family->layout == ACRE_LAYOUT_EXPLICIT);
     make_foreign(world);
+    world->guarding = dice_chance(&world->dice, 50);
+    world->dry = dice_chance(&world->dice, 50);
+    world->claiming = dice_chance(&world->dice, 50);
     world->tiny = dice_chance(&world->dice, 25);
     world->wanted_live = (uint32_t)DICE_PICK(&world->dice, 6, 30, 120);
     for (int i = 0; i < MODEL_SIZES; i++) {
@@ -279,6 +285,7 @@ void world_close(model_world *world) {
     bool empty_first = dice_chance(&world->dice, 50);
     if (empty_first) {
         let_all_go(world, true);
+        world_drop_guards(world);
         acre_manager_cleanup(world->manager, ACRE_CLEANUP_EXPLICIT);
         reference_cleanup(&world->ref, ACRE_CLEANUP_EXPLICIT);
         world_compare_events(world);
@@ -304,7 +311,10 @@ void world_close(model_world *world) {
                           "a handle of a manager that is gone has a cursor");
         }
         let_all_go(world, false);
+        world_drop_guards(world); // whose pages are gone
     }
+    world_release_failures(world);
+    world_close_runs(world);
     acre_handle_release(world->foreign);
     acre_manager_destroy(world->other);
     acre_storage_destroy(world->other_storage);

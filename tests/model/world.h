@@ -11,6 +11,8 @@
 #define MODEL_HANDLES           1024
 #define MODEL_USES              256
 #define MODEL_SIZES             8
+#define MODEL_GUARDS            24
+#define MODEL_FAILURES          8
 #define MODEL_SCRIPT_OPERATIONS 4000
 
 // What a family of scripts is about.
@@ -50,6 +52,21 @@ typedef struct model_use {
     acre_managed_resource resource;
 } model_use;
 
+// A guard; on a zero-sized allocation it holds no page.
+typedef struct model_guard {
+    acre_guard *real; // NULL = none
+    int page;         // -1 = none
+    uint32_t holders;
+} model_guard;
+
+// A failure by its number. It lives while the script, a claim or a later failure holds it.
+typedef struct model_failure {
+    acre_failure *real; // NULL = none lives
+    bool held;          // by the script
+    int cause;          // number of another, 0 = none
+    int64_t bytes;      // of host memory
+} model_failure;
+
 // What the out-of-memory callback does when it is called.
 typedef enum model_help {
     MODEL_HELP_NOT,
@@ -85,7 +102,10 @@ typedef struct model_world {
 
     model_handle handles[MODEL_HANDLES];
     model_use uses[MODEL_USES];
-    uint64_t sizes[MODEL_SIZES]; // that the script likes
+    model_guard guards[MODEL_GUARDS];
+    model_failure failures[MODEL_FAILURES + 1]; // by number
+    bool guarding, dry, claiming;               // what this script does beside the common
+    uint64_t sizes[MODEL_SIZES];                // that the script likes
     bool tiny; // hardly anything but small sizes, so that sums meet limits exactly
     uint32_t wanted_live;
     uint32_t live;
@@ -116,6 +136,10 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
                 model_note *notes);
 void world_close(model_world *world);
 
+// Host memory, counted in the int64_t that is the context.
+void *world_count_alloc(void *context, size_t size, size_t alignment);
+void world_count_free(void *context, void *memory, size_t size, size_t alignment);
+
 // A random list of pools. => how many
 uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32_t capacity);
 
@@ -138,6 +162,35 @@ void world_end_use(model_world *world, int at);
 void world_create_handle(model_world *world);
 void world_bind(model_world *world);
 void world_look_up(model_world *world);
+
+// ---- guards.c ------------------------------------------------------------------------------
+
+// A guard taken, retained or let go.
+void world_step_guard(model_world *world);
+void world_drop_guards(model_world *world);
+
+// ---- dry.c ---------------------------------------------------------------------------------
+
+// A dry or a real run opened or closed.
+void world_step_dry(model_world *world);
+void world_close_runs(model_world *world);
+
+// The first use of an allocation's bytes, or a later one.
+void world_resolve(model_world *world);
+
+// What putting memory behind the page of an allocation says, and its error.
+acre_status world_foretell_resolve(model_world *world, const model_handle *handle);
+
+// ---- claims.c ------------------------------------------------------------------------------
+
+// A failure made or let go, bytes tainted or written.
+void world_step_claim(model_world *world);
+void world_look_up_claims(model_world *world);
+void world_release_failures(model_world *world); // behind the manager
+
+// ---- requests.c ----------------------------------------------------------------------------
+
+model_request world_random_request(model_world *world);
 
 // ---- operations.c --------------------------------------------------------------------------
 
