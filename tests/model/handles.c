@@ -252,7 +252,7 @@ void world_look_up(model_world *world) {
         world,
         place.size == allocation->size && place.padding == allocation->padding &&
             place.offset == allocation->offset &&
-            place.pool_index == model_pool_index(allocation->pool) &&
+            place.pool_index == model_pool_index(&world->ref, allocation->pool) &&
             (allocation->page < 0 || place.page == world->ref.pages[allocation->page].name),
         "a live allocation moved");
 }

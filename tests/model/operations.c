@@ -92,7 +92,7 @@ static void compare_refusal(const model_world *world, const model_request *reque
     uint64_t largest_free = 0;
     uint64_t in_use = 0;
     for (uint32_t i = 0; i < MODEL_POOLS; i++) {
-        if (i < world->ref.pool_count || i >= MODEL_LAYOUT_POOLS) {
+        if (world->ref.pools[i].usage.allocations + world->ref.pools[i].pages > 0) {
             uint64_t pieces, bytes, largest;
             reference_free_room(&world->ref, i, false, &pieces, &bytes, &largest);
             free_bytes += bytes;
@@ -242,8 +242,8 @@ static void set_mode(model_world *world) {
 }
 
 static void set_limits(model_world *world) {
-    uint64_t soft = DICE_PICK(&world->dice, 0, 1, 5000, 100000);
-    uint64_t hard = DICE_PICK(&world->dice, 0, 1, 5000, 100000, 1 << 20);
+    uint64_t soft = world_scale(world) * DICE_PICK(&world->dice, 0, 1, 5000, 100000);
+    uint64_t hard = world_scale(world) * DICE_PICK(&world->dice, 0, 1, 5000, 100000, 1 << 20);
     world->ref.soft_limit = soft == 0 ? UINT64_MAX : soft;
     world->ref.hard_limit = hard == 0 ? UINT64_MAX : hard;
     acre_manager_set_limits(world->manager, soft, hard);

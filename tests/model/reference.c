@@ -10,15 +10,34 @@ uint64_t model_round_up(uint64_t size, uint64_t alignment) {
     return size % alignment == 0 ? size : size - size % alignment + alignment;
 }
 
-uint32_t model_pool_index(uint32_t pool) {
+uint32_t model_pool_index(const reference *ref, uint32_t pool) {
+    for (uint32_t i = 0; i < ref->outdated_count; i++) {
+        if (ref->outdated[i] == pool) {
+            return ref->pool_count + i;
+        }
+    }
     return pool == MODEL_PERSISTENT  ? ACRE_POOL_INDEX_PERSISTENT
            : pool == MODEL_DEDICATED ? ACRE_POOL_INDEX_DEDICATED
                                      : pool;
 }
 
+uint32_t model_pool_of_index(const reference *ref, uint32_t index) {
+    if (index == ACRE_POOL_INDEX_PERSISTENT) {
+        return MODEL_PERSISTENT;
+    }
+    if (index == ACRE_POOL_INDEX_DEDICATED) {
+        return MODEL_DEDICATED;
+    }
+    if (index < ref->pool_count) {
+        return index;
+    }
+    uint32_t place = index - ref->pool_count;
+    return place < ref->outdated_count ? ref->outdated[place] : MODEL_POOLS; // none
+}
+
 // ---- pools ---------------------------------------------------------------------------------
 
-static model_pool fixed_pool(acre_pool_kind kind) {
+model_pool model_plain_pool(acre_pool_kind kind) {
     model_pool pool;
     memset(&pool, 0, sizeof pool);
     pool.options = ACRE_POOL_OPTIONS_INIT(kind, ACRE_UNSET, ACRE_UNSET);
@@ -28,8 +47,8 @@ static model_pool fixed_pool(acre_pool_kind kind) {
 }
 
 void reference_init(reference *ref) {
-    ref->pools[MODEL_PERSISTENT] = fixed_pool(ACRE_POOL_PERSISTENT);
-    ref->pools[MODEL_DEDICATED] = fixed_pool(ACRE_POOL_DEDICATED);
+    ref->pools[MODEL_PERSISTENT] = model_plain_pool(ACRE_POOL_PERSISTENT);
+    ref->pools[MODEL_DEDICATED] = model_plain_pool(ACRE_POOL_DEDICATED);
     if (ref->setting == ACRE_PERSISTENT_ENFORCED && ref->base_mode == ACRE_MODE_AUTO) {
         ref->base_mode = ACRE_MODE_PERSISTENT;
     }
@@ -49,7 +68,7 @@ void reference_set_layout(reference *ref, const acre_pool_options *options, uint
     for (uint32_t i = 0; i < count; i++) {
         model_pool *pool = &ref->pools[i];
         bool exact = !listed || options[i].measured;
-        *pool = fixed_pool(options[i].kind);
+        *pool = model_plain_pool(options[i].kind);
         pool->options = options[i];
         if (options[i].kind == ACRE_POOL_SLICED) {
             pool->options.page_size = model_round_up(options[i].page_size, ref->alignment);
@@ -67,6 +86,9 @@ void reference_set_layout(reference *ref, const acre_pool_options *options, uint
             if (pool->options.max_alloc_size == ACRE_UNSET) {
                 pool->options.max_alloc_size = ref->largest_page;
             }
+        }
+        if (options[i].kind == ACRE_POOL_ADAPTIVE) {
+            reference_arena_init(ref, pool);
         }
         if (options[i].dealloc_period != ACRE_UNSET) {
             pool->next_check = ref->reservations + options[i].dealloc_period / 5;
@@ -117,7 +139,7 @@ void reference_return_page(reference *ref, int index) {
 }
 
 // Free pages of one pool. => how many went
-static uint64_t return_free(reference *ref, uint32_t pool) {
+uint64_t reference_return_free(reference *ref, uint32_t pool) {
     uint64_t returned = 0;
     for (int i = ref->page_end - 1; i >= 0; i--) {
         model_page *page = &ref->pages[i];
@@ -141,16 +163,19 @@ bool reference_give_back(reference *ref) {
             ref->pages[i].found_free = 0; // this look found it in use
         }
     }
-    uint64_t returned = return_free(ref, MODEL_PERSISTENT) + return_free(ref, MODEL_DEDICATED);
+    uint64_t returned = reference_arena_drain(ref);
+    returned += reference_return_free(ref, MODEL_PERSISTENT);
+    returned += reference_return_free(ref, MODEL_DEDICATED);
     for (uint32_t pool = 0; pool < ref->pool_count; pool++) {
-        returned += return_free(ref, pool);
+        returned += reference_return_free(ref, pool);
     }
     reference_flush(ref);
     return returned > 0 || ref->device.held < held;
 }
 
 void reference_periodic(reference *ref) {
-    if (return_free(ref, MODEL_DEDICATED) > 0) {
+    reference_arena_drain(ref);
+    if (reference_return_free(ref, MODEL_DEDICATED) > 0) {
         reference_flush(ref);
     }
     for (uint32_t pool = 0; pool < ref->pool_count; pool++) {
@@ -188,12 +213,12 @@ static bool device_gives(model_device *device, uint64_t size) {
     return true;
 }
 
-acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int *added) {
-    bool lazy = ref->dry_runs > 0;
-    if (model_sum(ref->reserved, size) > ref->hard_limit ||
-        (!lazy && !device_gives(&ref->device, size))) {
-        return ACRE_OUT_OF_MEMORY;
-    }
+bool reference_page_is_given(reference *ref, uint64_t size) {
+    return model_sum(ref->reserved, size) <= ref->hard_limit &&
+           (ref->dry_runs > 0 || device_gives(&ref->device, size));
+}
+
+int reference_hold_page(reference *ref, uint32_t pool, uint64_t size) {
     int index = 0;
     while (ref->pages[index].used) {
         index++;
@@ -203,7 +228,7 @@ acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int
                                      .pool = pool,
                                      .size = size,
                                      .sequence = ref->sequence++,
-                                     .mapped = !lazy,
+                                     .mapped = ref->dry_runs == 0,
                                      .first = -1};
     model_pool *owner = &ref->pools[pool];
     owner->pages++;
@@ -215,7 +240,14 @@ acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int
     if (owner->usage.reserved > owner->bytes_peak) {
         owner->bytes_peak = owner->usage.reserved;
     }
-    *added = index;
+    return index;
+}
+
+acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int *added) {
+    if (!reference_page_is_given(ref, size)) {
+        return ACRE_OUT_OF_MEMORY;
+    }
+    *added = reference_hold_page(ref, pool, size);
     return ACRE_OK;
 }
 
@@ -293,7 +325,7 @@ void reference_free(reference *ref, int index) {
         }
         *link = allocation->next;
         page->live--;
-        if (pool->options.kind == ACRE_POOL_SLICED && page->guards == 0) {
+        if (model_cuts(pool) && page->guards == 0) {
             ref->recent = (model_recent){true, allocation->pool, allocation->page,
                                          allocation->offset, allocation->run};
         }
@@ -317,6 +349,9 @@ uint64_t reference_dynamic_live(const reference *ref) {
     for (uint32_t i = 0; i < ref->pool_count; i++) {
         live += ref->pools[i].usage.allocations;
     }
+    for (uint32_t i = 0; i < ref->outdated_count; i++) {
+        live += ref->pools[ref->outdated[i]].usage.allocations;
+    }
     return live;
 }
 
@@ -338,11 +373,15 @@ acre_status reference_install(reference *ref, const acre_pool_options *options, 
     for (uint32_t i = 0; i < ref->pool_count; i++) {
         *in_use += ref->pools[i].usage.in_use;
     }
+    for (uint32_t i = 0; i < ref->outdated_count; i++) {
+        *in_use += ref->pools[ref->outdated[i]].usage.in_use;
+    }
     if (reference_dynamic_live(ref) > 0 || is_guarded(ref)) {
         return ACRE_POOLS_IN_USE;
     }
+    reference_arena_drain(ref);
     for (uint32_t i = 0; i < ref->pool_count; i++) {
-        return_free(ref, i);
+        reference_return_free(ref, i);
     }
     reference_flush(ref);
     reference_set_layout(ref, options, count, true);

@@ -15,7 +15,9 @@
 #define MODEL_LAYOUT_POOLS 32u
 #define MODEL_PERSISTENT   32u
 #define MODEL_DEDICATED    33u
-#define MODEL_POOLS        34u
+#define MODEL_OUTDATED     34u // from here on: pools of page sizes that an arena grew out of
+#define MODEL_PAGE_SIZES   64u
+#define MODEL_POOLS        (MODEL_OUTDATED + MODEL_PAGE_SIZES)
 #define MODEL_PAGES        2048
 #define MODEL_ALLOCATIONS  2048
 #define MODEL_WINDOWS      64
@@ -50,7 +52,8 @@ typedef struct model_allocation {
 
 typedef struct model_pool {
     acre_pool_options options; // rounded
-    uint64_t page_size;        // sliced: shrunk by the cap
+    uint64_t page_size;        // sliced: shrunk by the cap; adaptive: of the current pages
+    uint64_t smallest_page;    // adaptive
     uint64_t next_check;
     acre_usage usage;
     uint64_t pages, pages_peak, bytes_peak;
@@ -77,7 +80,7 @@ typedef struct model_outcome {
     acre_status status;
     acre_status cause;
     uint64_t capacity, in_use, cause_capacity; // of POOL_CAPACITY_EXCEEDED
-    uint64_t padded, step;
+    uint64_t size, padded, step;
     uint32_t pool;
     int new_page; // -1 = room that was held
 } model_outcome;
@@ -108,6 +111,8 @@ typedef struct reference {
     uint64_t reservations, reserved, sequence;
     uint32_t pool_count;
     model_pool pools[MODEL_POOLS];
+    uint32_t outdated[MODEL_PAGE_SIZES]; // pools, the first left behind first
+    uint32_t outdated_count;
     model_page pages[MODEL_PAGES];
     int page_end; // no page in use from here on
     model_allocation allocations[MODEL_ALLOCATIONS];
@@ -175,13 +180,27 @@ int reference_claimer(const reference *ref, int allocation, uint64_t start, uint
 void reference_forget_claims(reference *ref, int allocation);
 bool reference_is_claimed_by(const reference *ref, int failure); // any byte
 
-uint32_t model_pool_index(uint32_t pool); // as in reports
+// As in reports, and back.
+uint32_t model_pool_index(const reference *ref, uint32_t pool);
+uint32_t model_pool_of_index(const reference *ref, uint32_t index);
 
-// ---- between its two files -----------------------------------------------------------------
+// ---- between its files ---------------------------------------------------------------------
+
+model_pool model_plain_pool(acre_pool_kind kind);
+
+// Whether a pool carves its pages.
+static inline bool model_cuts(const model_pool *pool) {
+    return pool->options.kind == ACRE_POOL_SLICED || pool->options.kind == ACRE_POOL_ADAPTIVE;
+}
 
 void reference_flush(reference *ref);
 void reference_return_page(reference *ref, int index);
+uint64_t reference_return_free(reference *ref, uint32_t pool); // => how many pages went
 acre_status reference_add_page(reference *ref, uint32_t pool, uint64_t size, int *added);
+
+// The two halves of it: whether limit and device give a page, and what counts it.
+bool reference_page_is_given(reference *ref, uint64_t size);
+int reference_hold_page(reference *ref, uint32_t pool, uint64_t size);
 
 // Free pages of every pool go, flushed. => whether the device has more room now
 bool reference_give_back(reference *ref);
@@ -191,5 +210,23 @@ void reference_periodic(reference *ref);
 
 // Whether a pool's rule accepts a size.
 bool reference_accepts(const reference *ref, uint32_t pool, uint64_t size);
+
+// reference_room.c: bytes of the page that serves: for exclusive pools the smallest free one; 0 =
+// none fits.
+uint64_t reference_room(const reference *ref, uint32_t pool, uint64_t padded, uint64_t step);
+
+// ---- reference_arena.c: the adaptive pool and what it grew out of ---------------------------
+
+// Shapes a pool that was set up from the options of an adaptive one.
+void reference_arena_init(const reference *ref, model_pool *pool);
+
+// The page that a request needs which outgrew those of the pool.
+uint64_t reference_arena_page(const reference *ref, const model_pool *pool, uint64_t size);
+
+// A page of a new size; with it the pool goes over to that size.
+acre_status reference_arena_grow(reference *ref, uint32_t pool, uint64_t size, int *added);
+
+// Free pages of outdated pools go, and pools without pages. => how many pages
+uint64_t reference_arena_drain(reference *ref);
 
 #endif

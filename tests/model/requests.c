@@ -15,6 +15,9 @@ static uint64_t size_at_a_limit(model_world *world) {
     case ACRE_POOL_EXCLUSIVE:
         limit = options->max_alloc_size;
         break;
+    case ACRE_POOL_ADAPTIVE:
+        limit = dice_chance(dice, 80) ? pool->page_size : world->ref.largest_page;
+        break;
     default:
         limit = world->ref.largest_page;
         break;
@@ -23,11 +26,26 @@ static uint64_t size_at_a_limit(model_world *world) {
     return dice_chance(dice, 50) ? limit + change : limit - (limit < change ? limit : change);
 }
 
+// A little more than a page of the adaptive pool, so that it grows in small steps.
+static uint64_t size_beyond_the_pages(model_world *world) {
+    uint64_t beyond = 1 + dice_below(&world->dice, UINT64_C(1) << 20);
+    for (uint32_t i = 0; i < world->ref.pool_count; i++) {
+        if (world->ref.pools[i].options.kind == ACRE_POOL_ADAPTIVE) {
+            beyond += world->ref.pools[i].page_size;
+        }
+    }
+    return beyond;
+}
+
 static uint64_t random_size(model_world *world) {
     model_dice *dice = &world->dice;
     uint64_t largest = world->ref.largest_page;
     if (world->tiny && dice_chance(dice, 90)) {
         return 1 + dice_below(dice, 8 * world->ref.alignment);
+    }
+    if (world->creeping) {
+        return dice_chance(dice, 30) ? size_beyond_the_pages(world)
+                                     : 1 + dice_below(dice, UINT64_C(2) << 20);
     }
     switch (dice_below(dice, 16)) {
     case 0:

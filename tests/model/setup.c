@@ -97,6 +97,15 @@ static acre_pool_options exclusive(model_world *world) {
     return options;
 }
 
+// A layout has one at most.
+static void put_adaptive(model_world *world, acre_pool_options *pools, uint32_t count) {
+    model_dice *dice = &world->dice;
+    if (dice_chance(dice, world->family->layout == ACRE_LAYOUT_ADAPTIVE ? 80 : 20)) {
+        pools[dice_below(dice, count)] = ACRE_ADAPTIVE_POOL(
+            DICE_PICK(dice, ACRE_UNSET, 1, 4096, 1 << 20, 3 << 20, UINT64_C(1) << 40));
+    }
+}
+
 uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32_t capacity) {
     model_dice *dice = &world->dice;
     uint32_t count = 1 + (uint32_t)dice_below(dice, capacity);
@@ -118,6 +127,7 @@ uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32
             pools[i].dealloc_period = DICE_PICK(dice, 0, 3, 5, 25, 100, UINT64_MAX - 1);
         }
     }
+    put_adaptive(world, pools, count);
     return count;
 }
 
@@ -143,11 +153,12 @@ static void make_device(model_world *world) {
     acre_simulated_storage_params params = ACRE_SIMULATED_STORAGE_PARAMS_INIT;
     params.alignment = DICE_PICK(dice, 1, 64, 256, 600, 4096, 1 << 21);
     params.deferred_frees = tight && dice_chance(dice, 50);
+    uint64_t scale = world_scale(world);
     if (tight && dice_chance(dice, 70)) {
-        params.total_memory = DICE_PICK(dice, 4000, 30000, 200000, 1 << 20);
+        params.total_memory = scale * DICE_PICK(dice, 4000, 30000, 200000, 1 << 20);
     }
     if (tight && dice_chance(dice, 40)) {
-        params.largest_allocation = DICE_PICK(dice, 100, 512, 3000, 65536);
+        params.largest_allocation = scale * DICE_PICK(dice, 100, 512, 3000, 65536);
     }
     device->alignment = params.alignment;
     device->total = params.total_memory;
@@ -164,16 +175,16 @@ static void make_settings(model_world *world, acre_manager_options *options, acr
     bool preset = world->family->layout != ACRE_LAYOUT_EXPLICIT;
     ref->alignment = DICE_PICK(dice, 1, 10, 32, 50, 256);
     uint64_t largest = preset && dice_chance(dice, 70)
-                           ? DICE_PICK(dice, 128 << 20, 100000000)
+                           ? DICE_PICK(dice, 128 << 20, 100000000, 1 << 30)
                            : DICE_PICK(dice, 1000, 20000, 1 << 20, (1 << 20) + 77, 8 << 20);
     ref->largest_page = largest - largest % ref->alignment;
     ref->soft_limit = ref->hard_limit = UINT64_MAX;
     if (world->family->tight && dice_chance(dice, 40)) {
-        ref->soft_limit = DICE_PICK(dice, 1, 5000, 100000);
+        ref->soft_limit = world_scale(world) * DICE_PICK(dice, 1, 5000, 100000);
         options->soft_limit = ref->soft_limit;
     }
     if (world->family->tight && dice_chance(dice, 40)) {
-        ref->hard_limit = DICE_PICK(dice, 1, 5000, 100000, 1 << 20);
+        ref->hard_limit = world_scale(world) * DICE_PICK(dice, 1, 5000, 100000, 1 << 20);
         options->hard_limit = ref->hard_limit;
     }
     if (world->family->modes) {
@@ -252,8 +263,15 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
     world->claiming = dice_chance(&world->dice, 50);
     world->tiny = dice_chance(&world->dice, 25);
     world->wanted_live = (uint32_t)DICE_PICK(&world->dice, 6, 30, 120);
+    bool adaptive = family->layout == ACRE_LAYOUT_ADAPTIVE;
     for (int i = 0; i < MODEL_SIZES; i++) {
-        world->sizes[i] = 1 + dice_below(&world->dice, UINT64_C(1) << dice_below(&world->dice, 21));
+        uint64_t bits = dice_below(&world->dice, adaptive ? 26 : 21);
+        world->sizes[i] = 1 + dice_below(&world->dice, UINT64_C(1) << bits);
+    }
+    if (adaptive && dice_chance(&world->dice, 25)) {
+        world->creeping = true;
+        world->tiny = false;
+        world->wanted_live = 300;
     }
 }
 

@@ -106,7 +106,8 @@ typedef struct model_world {
     model_failure failures[MODEL_FAILURES + 1]; // by number
     bool guarding, dry, claiming;               // what this script does beside the common
     uint64_t sizes[MODEL_SIZES];                // that the script likes
-    bool tiny; // hardly anything but small sizes, so that sums meet limits exactly
+    bool creeping; // grows the adaptive pool in many small steps, keeping much alive
+    bool tiny;     // hardly anything but small sizes, so that sums meet limits exactly
     uint32_t wanted_live;
     uint32_t live;
 
@@ -129,6 +130,11 @@ void world_fail(const model_world *world, const char *format, ...)
             world_fail(world, __VA_ARGS__);                                                        \
         }                                                                                          \
     } while (0)
+
+// Pages of the adaptive layout are so much larger, and with them devices and limits.
+static inline uint64_t world_scale(const model_world *world) {
+    return world->family->layout == ACRE_LAYOUT_ADAPTIVE ? 256 : 1;
+}
 
 // ---- setup.c -------------------------------------------------------------------------------
 
