@@ -55,6 +55,11 @@ void world_drop_binding(model_world *world, int handle) {
     settle(world, handle);
 }
 
+void world_drop_hold(model_world *world, int handle) {
+    world->handles[handle].held--;
+    settle(world, handle);
+}
+
 void world_release_owner(model_world *world) {
     int at = world_pick_handle(world);
     if (at < 0 || world->handles[at].owners == 0) {

@@ -286,15 +286,25 @@ static void watch(model_world *world) {
     }
 }
 
+static bool step_relocation(model_world *world) {
+    if (world->family->layout != ACRE_LAYOUT_ADAPTIVE && !dice_chance(&world->dice, 5)) {
+        return false;
+    }
+    world_relocate(world);
+    return true;
+}
+
 // One of what only some scripts do. => false: this one does not do what was rolled
 static bool step_apart(model_world *world) {
-    switch (dice_below(&world->dice, 4)) {
+    switch (dice_below(&world->dice, 5)) {
     case 0:
         return world->guarding && (world_step_guard(world), true);
     case 1:
         return world->dry && (world_step_dry(world), true);
     case 2:
         return world_resolve(world), true;
+    case 3:
+        return step_relocation(world);
     default:
         return world->claiming && (world_step_claim(world), true);
     }
@@ -305,6 +315,9 @@ void world_step(model_world *world) {
     uint64_t chance = dice_below(dice, 1000);
     unsigned reserving = world->live < world->wanted_live ? 480 : 330;
     world->operation++;
+    if (world->ended) {
+        return;
+    }
     if (dice_chance(dice, 15) && step_apart(world)) {
         // done
     } else if (chance < reserving) {
@@ -335,6 +348,8 @@ void world_step(model_world *world) {
     if (world->ref.page_end > MODEL_PAGES - 64) {
         clean(world, ACRE_CLEANUP_EXPLICIT);
     }
-    world_compare_events(world);
-    watch(world);
+    if (!world->ended) {
+        world_compare_events(world);
+        watch(world);
+    }
 }

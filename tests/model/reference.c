@@ -65,6 +65,7 @@ static uint64_t limit_of(const reference *ref, uint64_t size, bool exact) {
 void reference_set_layout(reference *ref, const acre_pool_options *options, uint32_t count,
                           bool listed) {
     ref->pool_count = count;
+    ref->in_vain = false;
     for (uint32_t i = 0; i < count; i++) {
         model_pool *pool = &ref->pools[i];
         bool exact = !listed || options[i].measured;
@@ -318,13 +319,8 @@ void reference_free(reference *ref, int index) {
     ref->recent.valid = false;
     reference_forget_claims(ref, index);
     if (allocation->page >= 0) {
-        model_page *page = &ref->pages[allocation->page];
-        int *link = &page->first;
-        while (*link != index) {
-            link = &ref->allocations[*link].next;
-        }
-        *link = allocation->next;
-        page->live--;
+        const model_page *page = &ref->pages[allocation->page];
+        reference_unlink(ref, index);
         if (model_cuts(pool) && page->guards == 0) {
             ref->recent = (model_recent){true, allocation->pool, allocation->page,
                                          allocation->offset, allocation->run};

@@ -46,6 +46,8 @@ typedef struct model_allocation {
     uint64_t size;
     uint64_t run; // bytes it blocks: the padded size, or the whole page
     uint64_t padding;
+    uint64_t step; // the offset is a multiple of it
+    bool bound;    // has a binding in flight; kept for relocations alone
     uint64_t cursor;
     uint32_t tag;
 } model_allocation;
@@ -85,6 +87,18 @@ typedef struct model_outcome {
     int new_page; // -1 = room that was held
 } model_outcome;
 
+// A move of a relocation's plan.
+typedef struct model_move {
+    int allocation, from, to; // pages
+    uint64_t offset;          // in `to`
+    bool bytes;               // there are bytes to copy: the source has memory
+} model_move;
+
+// What the need of a relocation is judged by.
+typedef struct model_shape {
+    uint64_t current_pages, outdated_pools, outdated_pages, outdated_guarded;
+} model_shape;
+
 // Bytes of an allocation that a failure claims.
 typedef struct model_claim {
     int allocation;
@@ -113,6 +127,8 @@ typedef struct reference {
     model_pool pools[MODEL_POOLS];
     uint32_t outdated[MODEL_PAGE_SIZES]; // pools, the first left behind first
     uint32_t outdated_count;
+    bool in_vain; // the last relocation moved nothing
+    model_shape vain_shape;
     model_page pages[MODEL_PAGES];
     int page_end; // no page in use from here on
     model_allocation allocations[MODEL_ALLOCATIONS];
@@ -169,6 +185,26 @@ acre_status reference_resolve(reference *ref, int allocation);
 
 acre_launch_mode reference_launch_mode(const reference *ref);
 
+// ---- relocation ----------------------------------------------------------------------------
+
+uint32_t reference_arena(const reference *ref); // the adaptive pool; MODEL_POOLS = none
+model_shape reference_shape(const reference *ref);
+acre_relocation_need reference_relocation_need(const reference *ref);
+
+// A relocation ended.
+void reference_remember(reference *ref, bool moved_nothing);
+
+// Whether a page may be emptied, as far as guards and bindings go.
+bool reference_may_empty(const reference *ref, int page);
+
+// Makes a move of what the library planned. => NULL, or what is wrong with it: `made` are the moves
+// before it, `inside`: it may go elsewhere on its own page, `compact`: it may leave current pages.
+const char *reference_judge_move(const reference *ref, const acre_relocation_move *planned,
+                                 const model_move *made, uint32_t count, bool compact, bool inside,
+                                 model_move *move);
+
+void reference_move(reference *ref, const model_move *move);
+
 // ---- claims of failures --------------------------------------------------------------------
 
 // [start, end) is claimed by a failure in place of others; by none for 0.
@@ -214,6 +250,10 @@ bool reference_accepts(const reference *ref, uint32_t pool, uint64_t size);
 // reference_room.c: bytes of the page that serves: for exclusive pools the smallest free one; 0 =
 // none fits.
 uint64_t reference_room(const reference *ref, uint32_t pool, uint64_t padded, uint64_t step);
+
+// Puts an allocation into the list of its page, by offset, and takes it out.
+void reference_link(reference *ref, int allocation);
+void reference_unlink(reference *ref, int allocation);
 
 // ---- reference_arena.c: the adaptive pool and what it grew out of ---------------------------
 

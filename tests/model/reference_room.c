@@ -65,3 +65,26 @@ void reference_free_room(const reference *ref, uint32_t pool, bool withheld, uin
         }
     }
 }
+
+// ---- what lives on a page ------------------------------------------------------------------
+
+void reference_link(reference *ref, int index) {
+    model_page *page = &ref->pages[ref->allocations[index].page];
+    int *link = &page->first;
+    while (*link >= 0 && ref->allocations[*link].offset < ref->allocations[index].offset) {
+        link = &ref->allocations[*link].next;
+    }
+    ref->allocations[index].next = *link;
+    *link = index;
+    page->live++;
+}
+
+void reference_unlink(reference *ref, int index) {
+    model_page *page = &ref->pages[ref->allocations[index].page];
+    int *link = &page->first;
+    while (*link != index) {
+        link = &ref->allocations[*link].next;
+    }
+    *link = ref->allocations[index].next;
+    page->live--;
+}

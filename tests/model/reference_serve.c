@@ -274,16 +274,6 @@ static const char *judge(const reference *ref, const model_outcome *outcome, int
     return NULL;
 }
 
-static void link_into_page(reference *ref, int page, int index) {
-    int *link = &ref->pages[page].first;
-    while (*link >= 0 && ref->allocations[*link].offset < ref->allocations[index].offset) {
-        link = &ref->allocations[*link].next;
-    }
-    ref->allocations[index].next = *link;
-    *link = index;
-    ref->pages[page].live++;
-}
-
 const char *reference_place(reference *ref, const model_request *request,
                             const model_outcome *outcome, const acre_place *place,
                             int *allocation) {
@@ -325,9 +315,10 @@ const char *reference_place(reference *ref, const model_request *request,
                                                  .size = request->size,
                                                  .run = run,
                                                  .padding = padding,
+                                                 .step = outcome->step,
                                                  .tag = request->tag};
     if (page >= 0) {
-        link_into_page(ref, page, index);
+        reference_link(ref, index);
     }
     pool->usage.allocations++;
     pool->usage.in_use += request->size;

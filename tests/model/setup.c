@@ -300,7 +300,7 @@ static void let_all_go(model_world *world, bool told) {
 
 // Half of the managers go while allocations live; the handles are let go afterwards.
 void world_close(model_world *world) {
-    bool empty_first = dice_chance(&world->dice, 50);
+    bool empty_first = !world->ended && dice_chance(&world->dice, 50);
     if (empty_first) {
         let_all_go(world, true);
         world_drop_guards(world);

@@ -36,7 +36,7 @@ typedef struct model_handle {
     uint32_t owners, bindings;
     acre_handle *real;
     int holds;     // 1 + the handle that it was bound to with bindings in flight; 0 = none
-    uint32_t held; // by how many such handles
+    uint32_t held; // by how many such handles, and plans of relocations
 } model_handle;
 
 // Whether the script holds a reference, so that the handle may be looked at.
@@ -80,6 +80,7 @@ typedef struct model_note {
     acre_status status;
     uint32_t pool_index, page;
     uint64_t offset;
+    uint64_t moves; // a digest of them, by relocation
 } model_note;
 
 typedef struct model_world {
@@ -118,6 +119,8 @@ typedef struct model_world {
     uint64_t calls_back;   // of the library's callback
     model_note *notes;     // places of the watched run, by reservation
     uint64_t reservations; // made so far
+    uint64_t relocations;
+    bool ended; // what the library did cannot be told from outside: the script stops
 } model_world;
 
 // Prints how to run the script again and fails the test.
@@ -160,6 +163,7 @@ int world_pick_handle(model_world *world);
 // In the model alone: one owner or one binding less.
 void world_drop_owner(model_world *world, int handle);
 void world_drop_binding(model_world *world, int handle);
+void world_drop_hold(model_world *world, int handle); // of a relocation's plan
 
 void world_release_owner(model_world *world);
 void world_retain(model_world *world);
@@ -193,6 +197,11 @@ acre_status world_foretell_resolve(model_world *world, const model_handle *handl
 void world_step_claim(model_world *world);
 void world_look_up_claims(model_world *world);
 void world_release_failures(model_world *world); // behind the manager
+
+// ---- moves.c -------------------------------------------------------------------------------
+
+// A relocation, from its plan to its end.
+void world_relocate(model_world *world);
 
 // ---- requests.c ----------------------------------------------------------------------------
 
