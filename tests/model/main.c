@@ -53,11 +53,9 @@ static void run(model_world *world, const model_family *family, uint64_t seed, u
     for (uint64_t i = 0; i < operations; i++) {
         world_step(world);
     }
-    if (!world->ended) {
-        world_compare_runs(world);
-        world_compare_reports(world);
-        world_check(world);
-    }
+    world_compare_runs(world);
+    world_compare_reports(world);
+    world_check(world);
     world_close(world);
 }
 

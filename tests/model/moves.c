@@ -42,6 +42,45 @@ static void note_bindings(model_world *world) {
     }
 }
 
+// What lives on outdated pages, and what of it must stay.
+static void note_stays(const reference *ref, model_relocation *plan) {
+    plan->guarded = plan->bound = plan->others = (acre_relocation_stayed){0, 0};
+    for (int i = 0; i < ref->allocation_end; i++) {
+        const model_allocation *allocation = &ref->allocations[i];
+        if (allocation->used && allocation->pool >= MODEL_OUTDATED) {
+            acre_relocation_stayed *stays = ref->pages[allocation->page].guards > 0 ? &plan->guarded
+                                            : !reference_may_empty(ref, allocation->page)
+                                                ? &plan->bound
+                                                : &plan->others;
+            stays->allocations++;
+            stays->bytes += allocation->size;
+        }
+    }
+}
+
+static void compare_stays(const model_world *world, const model_relocation *plan,
+                          const acre_relocation_report *report) {
+    if (plan->room == ACRE_RELOCATION_ROOM_AS_NEEDED || plan->options.compact) {
+        return; // other pages are looked at
+    }
+    WORLD_REQUIRE(world,
+                  report->guarded.allocations == plan->guarded.allocations &&
+                      report->guarded.bytes == plan->guarded.bytes &&
+                      report->bound.allocations == plan->bound.allocations &&
+                      report->bound.bytes == plan->bound.bytes,
+                  "%" PRIu64 " guarded, %" PRIu64 " bound instead of %" PRIu64 ", %" PRIu64,
+                  report->guarded.allocations, report->bound.allocations, plan->guarded.allocations,
+                  plan->bound.allocations);
+    WORLD_REQUIRE(world,
+                  report->moves + report->changed.allocations + report->no_target.allocations +
+                              report->limited.allocations ==
+                          plan->others.allocations &&
+                      report->bytes + report->changed.bytes + report->no_target.bytes +
+                              report->limited.bytes ==
+                          plan->others.bytes,
+                  "what was to be emptied and what was or stayed differ");
+}
+
 static void compare_state(model_world *world) {
     const reference *ref = &world->ref;
     acre_arena_state state = ACRE_ARENA_STATE_INIT;
@@ -67,67 +106,7 @@ static void compare_state(model_world *world) {
                   "the arena's state is off");
 }
 
-// ---- what a plan did to the pages ----------------------------------------------------------
-
-typedef struct page_search {
-    model_world *world;
-    uint64_t added;
-} page_search;
-
-// A page that the model does not know was added for a target.
-static void learn_page(void *context, const acre_slice_info *run) {
-    page_search *search = context;
-    reference *ref = &search->world->ref;
-    for (int i = 0; i < ref->page_end; i++) {
-        if (ref->pages[i].used && ref->pages[i].name == run->page) {
-            return;
-        }
-    }
-    uint32_t arena = reference_arena(ref);
-    WORLD_REQUIRE(search->world,
-                  run->pool_index == arena && run->page_size == ref->pools[arena].page_size,
-                  "a relocation added a page of %" PRIu64 " bytes", run->page_size);
-    ref->pages[reference_hold_page(ref, arena, run->page_size)].name = run->page;
-    ref->device.held += ref->dry_runs == 0 ? run->page_size : 0;
-    ref->device.allocs += ref->dry_runs == 0;
-    search->added++;
-}
-
-// How often the device refused on the way is the library's matter. => false: which pages without
-// memory got some for targets that were given up cannot be told
-static bool learn_device(model_world *world, uint64_t calls, uint64_t refused) {
-    model_device *device = &world->ref.device;
-    acre_storage_stats stats = ACRE_STORAGE_STATS_INIT;
-    acre_storage_stats_get(world->storage, &stats);
-    device->calls = acre_storage_simulated_calls(world->storage, ACRE_SIMULATED_ALLOC);
-    device->refused = stats.refused;
-    if (stats.allocs != device->allocs) {
-        uint64_t lazy = 0;
-        for (int i = 0; i < world->ref.page_end; i++) {
-            lazy += world->ref.pages[i].used && !world->ref.pages[i].mapped;
-        }
-        WORLD_REQUIRE(world, stats.allocs > device->allocs && lazy > 0,
-                      "a relocation took %" PRIu64 " pages from the device, not %" PRIu64,
-                      stats.allocs, device->allocs);
-        return false;
-    }
-    WORLD_REQUIRE(world,
-                  stats.bytes_allocated == device->held &&
-                      (device->total == 0 || device->held <= device->total) &&
-                      device->calls >= calls && device->refused >= refused,
-                  "a relocation holds other bytes than it should");
-    return true;
-}
-
-static int handle_of(const model_world *world, int allocation) {
-    for (int i = 0; i < MODEL_HANDLES; i++) {
-        const model_handle *handle = &world->handles[i];
-        if (handle->used && handle->state == MODEL_BOUND && handle->allocation == allocation) {
-            return i;
-        }
-    }
-    world_fail(world, "an allocation has no handle");
-}
+// ---- the plan ------------------------------------------------------------------------------
 
 static void take_moves(model_world *world, model_relocation *plan) {
     reference *ref = &world->ref;
@@ -164,7 +143,7 @@ static void take_moves(model_world *world, model_relocation *plan) {
                   "the same script was relocated otherwise");
     note->moves = digest;
     for (uint32_t i = 0; i < plan->count; i++) {
-        plan->handles[i] = handle_of(world, plan->moves[i].allocation);
+        plan->handles[i] = world_handle_of(world, plan->moves[i].allocation);
         world->handles[plan->handles[i]].held++;
     }
 }
@@ -182,27 +161,21 @@ static void require_whole_pages(const model_world *world, const model_relocation
     }
 }
 
-// => false: see learn_device
-static bool open_plan(model_world *world, model_relocation *plan) {
-    reference *ref = &world->ref;
-    uint64_t calls = ref->device.calls;
-    uint64_t refused = ref->device.refused;
+static void open_plan(model_world *world, model_relocation *plan) {
     acre_status status =
         acre_manager_relocation_plan(world->manager, &plan->options, &plan->real, NULL);
     WORLD_REQUIRE(world, status == ACRE_OK, "no plan: %s", acre_status_name(status));
-    page_search search = {world, 0};
-    acre_manager_visit_slices(world->manager, learn_page, &search);
-    WORLD_REQUIRE(world, search.added == 0 || plan->room == ACRE_RELOCATION_ROOM_MAY_ADD,
+    uint64_t added = world_learn_pages(world);
+    WORLD_REQUIRE(world, added == 0 || plan->room == ACRE_RELOCATION_ROOM_MAY_ADD,
                   "a relocation into room held added a page");
-    WORLD_REQUIRE(world, search.added == 0 || ref->reserved <= ref->hard_limit,
+    WORLD_REQUIRE(world, added == 0 || world->ref.reserved <= world->ref.hard_limit,
                   "a relocation passes the hard limit");
     take_moves(world, plan);
     WORLD_REQUIRE(world, plan->counts || plan->count == 0, "it moves without a need");
     if (!is_limited(&plan->options) && plan->options.make_room == 0) {
         require_whole_pages(world, plan);
     }
-    ref->recent.valid = false;
-    return learn_device(world, calls, refused);
+    world->ref.recent.valid = false;
 }
 
 // ---- the end of one ------------------------------------------------------------------------
@@ -273,6 +246,7 @@ static void commit(model_world *world, model_relocation *plan) {
                   ref->pages_returned - pages);
     WORLD_REQUIRE(world, report.more ? report.limited.allocations > 0 : copied == plan->count,
                   "a limit ended it, or did not");
+    compare_stays(world, plan, &report);
     if (plan->counts) {
         reference_remember(ref, report.moves == 0 && !report.more);
     }
@@ -304,9 +278,11 @@ static void go_on(model_world *world) {
 // ---- the whole -----------------------------------------------------------------------------
 
 static void run_plan(model_world *world, model_relocation *plan) {
-    if (!open_plan(world, plan)) {
+    open_plan(world, plan);
+    if (!world_learn_device(world)) {
+        drop(world, plan);
         acre_relocation_destroy(plan->real);
-        world->ended = true;
+        world_find_memory(world);
         return;
     }
     uint64_t chance = dice_below(&world->dice, 10);
@@ -352,8 +328,7 @@ void world_relocate(model_world *world) {
     }
     plan.counts = plan.room != ACRE_RELOCATION_ROOM_AS_NEEDED || plan.options.compact;
     note_bindings(world);
+    note_stays(&world->ref, &plan);
     run_plan(world, &plan);
-    if (!world->ended) {
-        compare_state(world);
-    }
+    compare_state(world);
 }

@@ -260,7 +260,7 @@ static void script_failure(model_world *world) {
     WORLD_REQUIRE(world, status == ACRE_OK, "a failure could not be scripted");
 }
 
-static void clean(model_world *world, acre_cleanup cleanup) {
+void world_clean(model_world *world, acre_cleanup cleanup) {
     reference_cleanup(&world->ref, cleanup);
     acre_manager_cleanup(world->manager, cleanup);
 }
@@ -290,7 +290,11 @@ static bool step_relocation(model_world *world) {
     if (world->family->layout != ACRE_LAYOUT_ADAPTIVE && !dice_chance(&world->dice, 5)) {
         return false;
     }
-    world_relocate(world);
+    if (dice_chance(&world->dice, 5)) {
+        install(world); // page sizes begin anew
+    } else {
+        world_relocate(world);
+    }
     return true;
 }
 
@@ -315,9 +319,6 @@ void world_step(model_world *world) {
     uint64_t chance = dice_below(dice, 1000);
     unsigned reserving = world->live < world->wanted_live ? 480 : 330;
     world->operation++;
-    if (world->ended) {
-        return;
-    }
     if (dice_chance(dice, 15) && step_apart(world)) {
         // done
     } else if (chance < reserving) {
@@ -335,7 +336,7 @@ void world_step(model_world *world) {
     } else if (chance < 970) {
         world_bind(world);
     } else if (chance < 976) {
-        clean(world, dice_chance(dice, 50) ? ACRE_CLEANUP_EXPLICIT : ACRE_CLEANUP_PERIODIC);
+        world_clean(world, dice_chance(dice, 50) ? ACRE_CLEANUP_EXPLICIT : ACRE_CLEANUP_PERIODIC);
     } else if (chance < 978) {
         install(world);
     } else if (chance < 988 && world->family->modes) {
@@ -346,10 +347,8 @@ void world_step(model_world *world) {
         script_failure(world);
     }
     if (world->ref.page_end > MODEL_PAGES - 64) {
-        clean(world, ACRE_CLEANUP_EXPLICIT);
+        world_clean(world, ACRE_CLEANUP_EXPLICIT);
     }
-    if (!world->ended) {
-        world_compare_events(world);
-        watch(world);
-    }
+    world_compare_events(world);
+    watch(world);
 }

@@ -265,7 +265,7 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
     world->wanted_live = (uint32_t)DICE_PICK(&world->dice, 6, 30, 120);
     bool adaptive = family->layout == ACRE_LAYOUT_ADAPTIVE;
     for (int i = 0; i < MODEL_SIZES; i++) {
-        uint64_t bits = dice_below(&world->dice, adaptive ? 26 : 21);
+        uint64_t bits = adaptive ? 12 + dice_below(&world->dice, 15) : dice_below(&world->dice, 21);
         world->sizes[i] = 1 + dice_below(&world->dice, UINT64_C(1) << bits);
     }
     if (adaptive && dice_chance(&world->dice, 25)) {
@@ -300,7 +300,7 @@ static void let_all_go(model_world *world, bool told) {
 
 // Half of the managers go while allocations live; the handles are let go afterwards.
 void world_close(model_world *world) {
-    bool empty_first = !world->ended && dice_chance(&world->dice, 50);
+    bool empty_first = dice_chance(&world->dice, 50);
     if (empty_first) {
         let_all_go(world, true);
         world_drop_guards(world);

@@ -120,7 +120,6 @@ typedef struct model_world {
     model_note *notes;     // places of the watched run, by reservation
     uint64_t reservations; // made so far
     uint64_t relocations;
-    bool ended; // what the library did cannot be told from outside: the script stops
 } model_world;
 
 // Prints how to run the script again and fails the test.
@@ -136,7 +135,7 @@ void world_fail(const model_world *world, const char *format, ...)
 
 // Pages of the adaptive layout are so much larger, and with them devices and limits.
 static inline uint64_t world_scale(const model_world *world) {
-    return world->family->layout == ACRE_LAYOUT_ADAPTIVE ? 256 : 1;
+    return world->family->layout == ACRE_LAYOUT_ADAPTIVE ? 2048 : 1;
 }
 
 // ---- setup.c -------------------------------------------------------------------------------
@@ -211,6 +210,7 @@ model_request world_random_request(model_world *world);
 
 // One random operation.
 void world_step(model_world *world);
+void world_clean(model_world *world, acre_cleanup cleanup);
 bool world_help(void *context); // the model's out-of-memory callback
 bool world_help_real(void *context, acre_manager *manager, uint64_t size);
 
