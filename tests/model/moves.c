@@ -9,7 +9,9 @@
 static acre_relocation_options random_options(model_world *world) {
     model_dice *dice = &world->dice;
     acre_relocation_options options = ACRE_RELOCATION_OPTIONS_INIT;
-    options.room = (acre_relocation_room)dice_below(dice, 3);
+    bool needed = reference_relocation_need(&world->ref) != ACRE_RELOCATION_NOT_NEEDED;
+    options.room = needed && dice_chance(dice, 50) ? ACRE_RELOCATION_ROOM_AS_NEEDED
+                                                   : (acre_relocation_room)dice_below(dice, 3);
     options.compact = dice_chance(dice, 30);
     if (options.compact && dice_chance(dice, 40)) {
         options.make_room = 1 + dice_below(dice, 4 << 20);
@@ -309,6 +311,7 @@ static void run_plan(model_world *world, model_relocation *plan) {
 
 void world_relocate(model_world *world) {
     static model_relocation plan; // large
+    world->crowded = false;
     compare_state(world);
     plan.real = NULL;
     plan.options = random_options(world);

@@ -54,12 +54,6 @@ static bool is_lazy(const reference *ref, int page) {
            !ref->pages[page].mapped && ref->pages[page].guards == 0;
 }
 
-static void note_memory(reference *ref, int page) {
-    ref->pages[page].mapped = true;
-    ref->device.allocs++;
-    ref->device.held += ref->pages[page].size;
-}
-
 static acre_storage_stats stats_of(const model_world *world) {
     acre_storage_stats stats = ACRE_STORAGE_STATS_INIT;
     acre_storage_stats_get(world->storage, &stats);
@@ -92,38 +86,40 @@ bool world_learn_device(model_world *world) {
 }
 
 // Resolving what lives on a page tells whether it has memory: then the device is not called.
-static void ask_page(model_world *world, int page) {
+// => whether it had
+static bool ask_page(model_world *world, int page) {
     reference *ref = &world->ref;
     int allocation = ref->pages[page].first;
+    const model_handle *handle = &world->handles[world_handle_of(world, allocation)];
     uint64_t calls = ref->device.calls;
     acre_resource resource = ACRE_RESOURCE_INIT;
-    acre_status status = acre_manager_resolve(
-        world->manager, world->handles[world_handle_of(world, allocation)].real, 0, 0, &resource,
-        NULL);
-    if (acre_storage_simulated_calls(world->storage, ACRE_SIMULATED_ALLOC) == calls) {
-        note_memory(ref, page);
-    }
+    acre_status status = acre_manager_resolve(world->manager, handle->real, 0, 0, &resource, NULL);
+    bool had = acre_storage_simulated_calls(world->storage, ACRE_SIMULATED_ALLOC) == calls;
+    ref->pages[page].mapped = had;
     acre_status expected = reference_resolve(ref, allocation);
     WORLD_REQUIRE(world, status == expected, "a resolve says %s, not %s", acre_status_name(status),
                   acre_status_name(expected));
+    return had;
 }
 
 // Pages where something lives are asked. The others all have the same size: a cleanup returns
 // them, so that only their number matters.
 void world_find_memory(model_world *world) {
     reference *ref = &world->ref;
+    uint64_t unknown = stats_of(world).allocs - ref->device.allocs;
+    ref->device.allocs += unknown;
+    ref->device.held += unknown * ref->pools[reference_arena(ref)].page_size;
     for (int i = 0; i < ref->page_end; i++) {
         if (is_lazy(ref, i) && ref->pages[i].live > 0) {
-            ask_page(world, i);
+            unknown -= ask_page(world, i);
         }
     }
-    uint64_t allocs = stats_of(world).allocs;
-    for (int i = 0; i < ref->page_end && ref->device.allocs < allocs; i++) {
+    for (int i = 0; i < ref->page_end && unknown > 0; i++) {
         if (is_lazy(ref, i) && ref->pages[i].live == 0) {
-            note_memory(ref, i);
+            ref->pages[i].mapped = true;
+            unknown--;
         }
     }
-    WORLD_REQUIRE(world, ref->device.allocs == allocs && ref->device.held >= ref->device.deferred,
-                  "a relocation put memory behind pages without targets");
+    WORLD_REQUIRE(world, unknown == 0, "a relocation put memory behind pages without targets");
     world_clean(world, ACRE_CLEANUP_EXPLICIT);
 }

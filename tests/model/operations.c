@@ -162,6 +162,7 @@ static void reserve(model_world *world) {
         world->live++;
     } else {
         compare_refusal(world, &request, &outcome, &error);
+        world->crowded = status == ACRE_PAGE_SIZES_EXHAUSTED || status == ACRE_OUT_OF_MEMORY;
     }
     world->reserves_foretold += status == ACRE_OK;
     world->refusals_foretold += status != ACRE_OK;
@@ -290,7 +291,7 @@ static bool step_relocation(model_world *world) {
     if (world->family->layout != ACRE_LAYOUT_ADAPTIVE && !dice_chance(&world->dice, 5)) {
         return false;
     }
-    if (dice_chance(&world->dice, 5)) {
+    if (!world->creeping && dice_chance(&world->dice, 5)) {
         install(world); // page sizes begin anew
     } else {
         world_relocate(world);
@@ -319,7 +320,9 @@ void world_step(model_world *world) {
     uint64_t chance = dice_below(dice, 1000);
     unsigned reserving = world->live < world->wanted_live ? 480 : 330;
     world->operation++;
-    if (dice_chance(dice, 15) && step_apart(world)) {
+    if (world->crowded && world->family->layout == ACRE_LAYOUT_ADAPTIVE && dice_chance(dice, 50)) {
+        world_relocate(world); // what a runtime would do about it
+    } else if (dice_chance(dice, 15) && step_apart(world)) {
         // done
     } else if (chance < reserving) {
         reserve(world);

@@ -177,6 +177,8 @@ static void make_settings(model_world *world, acre_manager_options *options, acr
     uint64_t largest = preset && dice_chance(dice, 70)
                            ? DICE_PICK(dice, 128 << 20, 100000000, 1 << 30)
                            : DICE_PICK(dice, 1000, 20000, 1 << 20, (1 << 20) + 77, 8 << 20);
+    world->creeping = world->family->layout == ACRE_LAYOUT_ADAPTIVE && dice_chance(dice, 25);
+    largest = world->creeping ? 1 << 30 : largest;
     ref->largest_page = largest - largest % ref->alignment;
     ref->soft_limit = ref->hard_limit = UINT64_MAX;
     if (world->family->tight && dice_chance(dice, 40)) {
@@ -268,8 +270,7 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
         uint64_t bits = adaptive ? 12 + dice_below(&world->dice, 15) : dice_below(&world->dice, 21);
         world->sizes[i] = 1 + dice_below(&world->dice, UINT64_C(1) << bits);
     }
-    if (adaptive && dice_chance(&world->dice, 25)) {
-        world->creeping = true;
+    if (world->creeping) {
         world->tiny = false;
         world->wanted_live = 300;
     }

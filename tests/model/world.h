@@ -107,6 +107,7 @@ typedef struct model_world {
     model_failure failures[MODEL_FAILURES + 1]; // by number
     bool guarding, dry, claiming;               // what this script does beside the common
     uint64_t sizes[MODEL_SIZES];                // that the script likes
+    bool crowded;  // the latest reservation was refused for want of room
     bool creeping; // grows the adaptive pool in many small steps, keeping much alive
     bool tiny;     // hardly anything but small sizes, so that sums meet limits exactly
     uint32_t wanted_live;
