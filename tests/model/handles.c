@@ -15,6 +15,11 @@ int world_add_handle(model_world *world, acre_handle *real, model_handle_state s
 }
 
 int world_pick_handle(model_world *world) {
+    int favoured = world->favoured - 1;
+    if (favoured >= 0 && model_handle_is_ours(&world->handles[favoured]) &&
+        dice_chance(&world->dice, 60)) {
+        return favoured;
+    }
     uint64_t start = dice_below(&world->dice, MODEL_HANDLES);
     for (uint64_t i = 0; i < MODEL_HANDLES; i++) {
         int at = (int)((start + i) % MODEL_HANDLES);

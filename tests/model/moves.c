@@ -254,9 +254,11 @@ static void commit(model_world *world, model_relocation *plan) {
     }
 }
 
-// Things happen between the copies and the commit; nothing is reserved.
-static void go_on(model_world *world) {
+// Things happen between the copies and the commit, mostly to what is moved; nothing is reserved.
+static void go_on(model_world *world, const model_relocation *plan) {
     for (uint64_t i = dice_below(&world->dice, 6); i > 0; i--) {
+        world->favoured =
+            plan->count == 0 ? 0 : 1 + plan->handles[dice_below(&world->dice, plan->count)];
         switch (dice_below(&world->dice, 6)) {
         case 0:
             world_step_guard(world);
@@ -275,6 +277,7 @@ static void go_on(model_world *world) {
             break;
         }
     }
+    world->favoured = 0;
 }
 
 // ---- the whole -----------------------------------------------------------------------------
@@ -298,7 +301,7 @@ static void run_plan(model_world *world, model_relocation *plan) {
                       "a failed plan was committed");
     } else {
         if (chance < 5) {
-            go_on(world);
+            go_on(world, plan);
         }
         if (chance == 1) {
             drop(world, plan);

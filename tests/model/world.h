@@ -113,6 +113,7 @@ typedef struct model_world {
     uint32_t wanted_live;
     uint32_t live;
 
+    int favoured;          // 1 + a handle that is picked more often; 0 = none
     bool ask_again;        // for what was just freed
     model_request again;   // that request
     model_help help;       // of the callback, for the reservation under way
