@@ -4,17 +4,23 @@
 
 #include "model/world.h"
 
-typedef struct model_relocation {
+struct model_relocation {
     acre_relocation *real;
     acre_relocation_options options;
     acre_relocation_room room; // as needed is answered
     bool counts;               // that it moved nothing is remembered
-    uint32_t count;            // moves
+    bool copied;
+    uint32_t count; // moves
     acre_relocation_move planned[MODEL_ALLOCATIONS];
     model_move moves[MODEL_ALLOCATIONS];
     acre_relocation_stayed guarded, bound, others; // on outdated pages
     int handles[MODEL_ALLOCATIONS];                // of the allocations; each is held by the plan
-} model_relocation;
+};
+
+// How many moves are copied: one when there is no time.
+static inline uint32_t world_copied(const model_relocation *plan) {
+    return plan->options.max_time == 0 && plan->count > 1 ? 1 : plan->count;
+}
 
 // moves_pages.c: takes over the pages that the plan added. => how many
 uint64_t world_learn_pages(model_world *world);
@@ -28,7 +34,20 @@ void world_find_memory(model_world *world);
 
 int world_handle_of(const model_world *world, int allocation);
 
-// moves_copy.c: copies the moves, by a queue that may fail at any call. => whether it did
-bool world_copy_moves(model_world *world, model_relocation *plan);
+// moves_state.c: what the manager says of its arena; what must stay, before the plan and after.
+void world_compare_arena(model_world *world);
+void world_note_stays(model_world *world, model_relocation *plan);
+void world_compare_stays(const model_world *world, const model_relocation *plan,
+                         const acre_relocation_report *report);
+
+// moves_plan.c
+void world_open_plan(model_world *world, model_relocation *plan);
+
+// moves_copy.c: copies the moves, by a queue that may fail at any call. => what copying said
+acre_status world_copy_moves(model_world *world, model_relocation *plan);
+
+// moves_end.c: the model of a plan that is dropped; a commit of both.
+void world_drop_plan(model_world *world, const model_relocation *plan);
+void world_commit_plan(model_world *world, const model_relocation *plan);
 
 #endif

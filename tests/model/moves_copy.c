@@ -54,69 +54,112 @@ static acre_status wait_copies(void *context, acre_error *error) {
     return answer(queue);
 }
 
-static acre_status script(model_world *world, acre_simulated_call call, uint64_t nth) {
+static void script(model_world *world, acre_simulated_call call, uint64_t nth) {
     acre_status status = acre_storage_simulated_fail(world->storage, call, nth, false, NULL);
     WORLD_REQUIRE(world, status == ACRE_OK, "a failure could not be scripted");
-    return status;
 }
 
-// Moves with bytes that are copied when nothing fails: one alone when there is no time.
-static uint64_t copies_of(const model_relocation *plan) {
-    uint64_t copies = 0;
-    for (uint32_t i = 0; i < plan->count; i++) {
-        copies += plan->moves[i].bytes;
-        if (plan->options.max_time == 0) {
-            break;
+// How a run of copies will go: what fails, counted from 1, and what came of it.
+typedef struct copy_run {
+    uint64_t fail_call;   // of the queue: the device, each copy, the copies; 0 = none
+    uint64_t fail_naming; // of the storage's naming of bytes
+    uint64_t calls, namings, copies;
+    acre_status status;
+} copy_run;
+
+static bool fails(copy_run *run, uint64_t *count, uint64_t at) {
+    if (++*count == at) {
+        run->status = ACRE_BACKEND_ERROR;
+    }
+    return run->status != ACRE_OK;
+}
+
+// One move. Bytes that came since the plan was made need memory at the target, too.
+static void foretell_copy(model_world *world, const model_move *move, copy_run *run) {
+    if (reference_resolve(&world->ref, move->target) != ACRE_OK) {
+        run->status = ACRE_STORAGE_MAPPING_FAILED;
+        return;
+    }
+    if (!fails(run, &run->namings, run->fail_naming) &&
+        !fails(run, &run->namings, run->fail_naming)) { // both ends
+        run->copies++;
+        (void)fails(run, &run->calls, run->fail_call);
+    }
+}
+
+static void foretell(model_world *world, model_relocation *plan, copy_run *run) {
+    bool begun = false;
+    for (uint32_t i = 0; i < world_copied(plan) && run->status == ACRE_OK; i++) {
+        model_move *move = &plan->moves[i];
+        move->bytes = world->ref.pages[move->from].mapped;
+        if (move->bytes && !begun) {
+            begun = !fails(run, &run->calls, run->fail_call);
+        }
+        if (move->bytes && begun) {
+            foretell_copy(world, move, run);
         }
     }
-    return copies;
+    if (begun) { // also behind a failure
+        acre_status status = run->status;
+        run->status = ACRE_OK;
+        (void)fails(run, &run->calls, run->fail_call);
+        run->status = status == ACRE_OK ? run->status : status;
+    }
 }
 
-// Through the script's queue; its calls are: the device, each copy, the copies.
-static bool copy_by_script(model_world *world, model_relocation *plan, uint64_t copies) {
-    script_queue context = {.world = world, .plan = plan};
+static uint64_t count_bytes(const model_world *world, const model_relocation *plan) {
+    uint64_t moves = 0;
+    for (uint32_t i = 0; i < world_copied(plan); i++) {
+        moves += world->ref.pages[plan->moves[i].from].mapped;
+    }
+    return moves;
+}
+
+static acre_status copy_by_script(model_world *world, model_relocation *plan, copy_run *run) {
+    script_queue context = {.world = world, .plan = plan, .fail_at = run->fail_call};
     acre_copy_queue queue = ACRE_COPY_QUEUE_INIT;
     queue.context = &context;
     queue.wait_device = wait_device;
     queue.copy = copy;
     queue.wait_copies = wait_copies;
-    context.fail_at = dice_chance(&world->dice, 50) ? 1 + dice_below(&world->dice, copies + 2) : 0;
-    bool naming = context.fail_at == 0 && dice_chance(&world->dice, 20);
-    uint64_t nth = naming ? 1 + dice_below(&world->dice, 2 * copies + 1) : 0;
-    script(world, ACRE_SIMULATED_RESOURCE, nth);
-    bool fails = copies > 0 && (context.fail_at != 0 || (naming && nth <= 2 * copies));
-    uint64_t calls = copies == 0 ? 0 : copies + 2;
-    if (fails && naming) {
-        calls = 1 + (nth - 1) / 2 + 1; // both ends of each copy before are named
-    } else if (fails) {
-        calls = context.fail_at == 1 ? 1 : context.fail_at + (context.fail_at < copies + 2);
-    }
     acre_status status = acre_relocation_copy(plan->real, &queue, NULL);
-    script(world, ACRE_SIMULATED_RESOURCE, 0);
-    WORLD_REQUIRE(world, status == (fails ? ACRE_BACKEND_ERROR : ACRE_OK), "copying says %s",
-                  acre_status_name(status));
-    WORLD_REQUIRE(world, context.calls == calls,
-                  "the queue was called %" PRIu64 " times, not %" PRIu64, context.calls, calls);
-    return fails;
+    WORLD_REQUIRE(world, context.calls == run->calls,
+                  "the queue was called %" PRIu64 " times, not %" PRIu64, context.calls,
+                  run->calls);
+    return status;
 }
 
-static bool copy_by_storage(model_world *world, model_relocation *plan, uint64_t copies) {
-    uint64_t nth = dice_chance(&world->dice, 50) ? 1 + dice_below(&world->dice, copies + 1) : 0;
-    bool fails = nth > 0 && nth <= copies;
+// The storage waits for nothing: its copies are done when they return.
+static acre_status copy_by_storage(model_world *world, model_relocation *plan, copy_run *run) {
     uint64_t before = acre_storage_simulated_calls(world->storage, ACRE_SIMULATED_COPY);
-    script(world, ACRE_SIMULATED_COPY, nth);
+    script(world, ACRE_SIMULATED_COPY, run->fail_call == 0 ? 0 : run->fail_call - 1);
     acre_status status = acre_relocation_copy(plan->real, NULL, NULL);
     script(world, ACRE_SIMULATED_COPY, 0);
     uint64_t made = acre_storage_simulated_calls(world->storage, ACRE_SIMULATED_COPY) - before;
-    WORLD_REQUIRE(world, status == (fails ? ACRE_BACKEND_ERROR : ACRE_OK), "copying says %s",
-                  acre_status_name(status));
-    WORLD_REQUIRE(world, made == (fails ? nth : copies), "%" PRIu64 " copies, not %" PRIu64, made,
-                  fails ? nth : copies);
-    return fails;
+    WORLD_REQUIRE(world, made == run->copies, "%" PRIu64 " copies, not %" PRIu64, made,
+                  run->copies);
+    return status;
 }
 
-bool world_copy_moves(model_world *world, model_relocation *plan) {
-    uint64_t copies = copies_of(plan);
-    return dice_chance(&world->dice, 60) ? copy_by_script(world, plan, copies)
-                                         : copy_by_storage(world, plan, copies);
+acre_status world_copy_moves(model_world *world, model_relocation *plan) {
+    model_dice *dice = &world->dice;
+    uint64_t bytes = count_bytes(world, plan);
+    bool by_script = dice_chance(dice, 60);
+    copy_run run = {.status = ACRE_OK};
+    if (dice_chance(dice, 40)) {
+        // The storage's own queue fails at copies alone: not at the first call, nor at the last.
+        run.fail_call = by_script    ? 1 + dice_below(dice, bytes + 2)
+                        : bytes == 0 ? 0
+                                     : 2 + dice_below(dice, bytes);
+    } else if (dice_chance(dice, 20)) {
+        run.fail_naming = 1 + dice_below(dice, 2 * bytes + 1);
+    }
+    script(world, ACRE_SIMULATED_RESOURCE, run.fail_naming);
+    foretell(world, plan, &run);
+    acre_status status =
+        by_script ? copy_by_script(world, plan, &run) : copy_by_storage(world, plan, &run);
+    script(world, ACRE_SIMULATED_RESOURCE, 0);
+    WORLD_REQUIRE(world, status == run.status, "copying says %s, not %s", acre_status_name(status),
+                  acre_status_name(run.status));
+    return status;
 }

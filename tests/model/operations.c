@@ -320,7 +320,11 @@ void world_step(model_world *world) {
     uint64_t chance = dice_below(dice, 1000);
     unsigned reserving = world->live < world->wanted_live ? 480 : 330;
     world->operation++;
-    if (world->crowded && world->family->layout == ACRE_LAYOUT_ADAPTIVE && dice_chance(dice, 50)) {
+    world_favour_moves(world);
+    if (world->plan != NULL && dice_chance(dice, 12)) {
+        world_relocate(world);
+    } else if (world->crowded && world->family->layout == ACRE_LAYOUT_ADAPTIVE &&
+               dice_chance(dice, 50)) {
         world_relocate(world); // what a runtime would do about it
     } else if (dice_chance(dice, 15) && step_apart(world)) {
         // done

@@ -327,9 +327,7 @@ void reference_free(reference *ref, int index) {
         }
     }
     allocation->used = false;
-    while (ref->allocation_end > 0 && !ref->allocations[ref->allocation_end - 1].used) {
-        ref->allocation_end--;
-    }
+    reference_trim(ref);
 }
 
 void reference_cleanup(reference *ref, acre_cleanup cleanup) {

@@ -47,6 +47,7 @@ typedef struct model_allocation {
     uint64_t run; // bytes it blocks: the padded size, or the whole page
     uint64_t padding;
     uint64_t step; // the offset is a multiple of it
+    bool target;   // room that a plan holds for a move
     bool bound;    // has a binding in flight; kept for relocations alone
     uint64_t cursor;
     uint32_t tag;
@@ -89,9 +90,11 @@ typedef struct model_outcome {
 
 // A move of a relocation's plan.
 typedef struct model_move {
-    int allocation, from, to; // pages
-    uint64_t offset;          // in `to`
-    bool bytes;               // there are bytes to copy: the source has memory
+    int allocation;
+    int from, to;    // pages
+    int target;      // the allocation that holds its room
+    uint64_t offset; // in `to`
+    bool bytes;      // there are bytes to copy: the source has memory
 } model_move;
 
 // What the need of a relocation is judged by.
@@ -203,6 +206,10 @@ const char *reference_judge_move(const reference *ref, const acre_relocation_mov
                                  const model_move *made, uint32_t count, bool compact, bool inside,
                                  model_move *move);
 
+// Holds the room of a move: it counts as live.
+void reference_place_target(reference *ref, model_move *move);
+
+// The allocation takes the place of its target.
 void reference_move(reference *ref, const model_move *move);
 
 // ---- claims of failures --------------------------------------------------------------------
@@ -250,6 +257,10 @@ bool reference_accepts(const reference *ref, uint32_t pool, uint64_t size);
 // reference_room.c: bytes of the page that serves: for exclusive pools the smallest free one; 0 =
 // none fits.
 uint64_t reference_room(const reference *ref, uint32_t pool, uint64_t padded, uint64_t step);
+
+// => the index of a new allocation, which the caller fills in
+int reference_new_allocation(reference *ref);
+void reference_trim(reference *ref); // after one ended
 
 // Puts an allocation into the list of its page, by offset, and takes it out.
 void reference_link(reference *ref, int allocation);

@@ -155,22 +155,38 @@ const char *reference_judge_move(const reference *ref, const acre_relocation_mov
     return judge_target(ref, move, made, count);
 }
 
+void reference_place_target(reference *ref, model_move *move) {
+    model_allocation placed = ref->allocations[move->allocation];
+    move->target = reference_new_allocation(ref);
+    placed.pool = ref->pages[move->to].pool;
+    placed.page = move->to;
+    placed.offset = move->offset;
+    placed.tag = 0;
+    placed.target = placed.bound = true;
+    ref->allocations[move->target] = placed;
+    reference_link(ref, move->target);
+    acre_usage *usage = &ref->pools[placed.pool].usage;
+    usage->allocations++;
+    usage->in_use += placed.size;
+    usage->padding += placed.padding;
+}
+
 void reference_move(reference *ref, const model_move *move) {
     model_allocation *moved = &ref->allocations[move->allocation];
-    acre_usage *before = &ref->pools[moved->pool].usage;
-    uint32_t arena = reference_arena(ref);
-    model_pool *after = &ref->pools[arena];
+    model_allocation *target = &ref->allocations[move->target];
+    acre_usage *before = &ref->pools[moved->pool].usage; // where it goes, the target counted
     before->allocations--;
     before->in_use -= moved->size;
     before->padding -= moved->padding;
     reference_unlink(ref, move->allocation);
-    moved->pool = arena;
-    moved->page = move->to;
-    moved->offset = move->offset;
+    reference_unlink(ref, move->target);
+    moved->pool = target->pool;
+    moved->page = target->page;
+    moved->offset = target->offset;
     reference_link(ref, move->allocation);
-    after->usage.allocations++;
-    after->usage.in_use += moved->size;
-    after->usage.padding += moved->padding;
+    target->used = false;
+    reference_trim(ref);
+    model_pool *after = &ref->pools[moved->pool];
     if (moved->size > after->largest_alloc) {
         after->largest_alloc = moved->size;
     }

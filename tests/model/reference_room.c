@@ -68,6 +68,21 @@ void reference_free_room(const reference *ref, uint32_t pool, bool withheld, uin
 
 // ---- what lives on a page ------------------------------------------------------------------
 
+int reference_new_allocation(reference *ref) {
+    int index = 0;
+    while (ref->allocations[index].used) {
+        index++;
+    }
+    ref->allocation_end = index >= ref->allocation_end ? index + 1 : ref->allocation_end;
+    return index;
+}
+
+void reference_trim(reference *ref) {
+    while (ref->allocation_end > 0 && !ref->allocations[ref->allocation_end - 1].used) {
+        ref->allocation_end--;
+    }
+}
+
 void reference_link(reference *ref, int index) {
     model_page *page = &ref->pages[ref->allocations[index].page];
     int *link = &page->first;

@@ -302,11 +302,7 @@ const char *reference_place(reference *ref, const model_request *request,
         }
         ref->pages[page].name = place->page;
     }
-    int index = 0;
-    while (ref->allocations[index].used) {
-        index++;
-    }
-    ref->allocation_end = index >= ref->allocation_end ? index + 1 : ref->allocation_end;
+    int index = reference_new_allocation(ref);
     ref->allocations[index] = (model_allocation){.used = true,
                                                  .pool = outcome->pool,
                                                  .page = page,

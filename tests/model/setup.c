@@ -303,6 +303,7 @@ static void let_all_go(model_world *world, bool told) {
 void world_close(model_world *world) {
     bool empty_first = dice_chance(&world->dice, 50);
     if (empty_first) {
+        world_close_plan(world, true);
         let_all_go(world, true);
         world_drop_guards(world);
         acre_manager_cleanup(world->manager, ACRE_CLEANUP_EXPLICIT);
@@ -320,6 +321,7 @@ void world_close(model_world *world) {
                   "the device keeps %" PRIu64 " bytes of a manager that is gone",
                   stats.bytes_allocated);
     acre_storage_destroy(world->storage);
+    world_close_plan(world, false);
     if (!empty_first) {
         for (int i = 0; i < MODEL_HANDLES; i++) {
             uint64_t cursor;

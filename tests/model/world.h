@@ -83,6 +83,8 @@ typedef struct model_note {
     uint64_t moves; // a digest of them, by relocation
 } model_note;
 
+typedef struct model_relocation model_relocation;
+
 typedef struct model_world {
     const model_family *family;
     uint64_t seed;
@@ -122,6 +124,7 @@ typedef struct model_world {
     model_note *notes;     // places of the watched run, by reservation
     uint64_t reservations; // made so far
     uint64_t relocations;
+    model_relocation *plan; // that is open
 } model_world;
 
 // Prints how to run the script again and fails the test.
@@ -201,8 +204,13 @@ void world_release_failures(model_world *world); // behind the manager
 
 // ---- moves.c -------------------------------------------------------------------------------
 
-// A relocation, from its plan to its end.
+// A relocation begun, or one phase more of the one that is open, or all of them.
 void world_relocate(model_world *world);
+
+// What the next operation does, it does mostly to what a plan would move.
+void world_favour_moves(model_world *world);
+
+void world_close_plan(model_world *world, bool told); // told: the manager is there
 
 // ---- requests.c ----------------------------------------------------------------------------
 
