@@ -161,6 +161,7 @@ static void bind_foreign(model_world *world, acre_handle *mine) {
 
 void world_bind(model_world *world) {
     int from = world_pick_handle(world);
+    world->favoured = 0;
     int to = world_pick_handle(world);
     for (int tries = 0; tries < 8 && to >= 0; tries++) {
         if (world->handles[to].state == MODEL_UNINITIALISED) {
