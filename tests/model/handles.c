@@ -8,6 +8,7 @@ int world_add_handle(model_world *world, acre_handle *real, model_handle_state s
     for (int i = 0; i < MODEL_HANDLES; i++) {
         if (!world->handles[i].used) {
             world->handles[i] = (model_handle){true, state, allocation, 1, 0, real, 0, 0};
+            world->handle_end = i >= world->handle_end ? i + 1 : world->handle_end;
             return i;
         }
     }
@@ -20,9 +21,13 @@ int world_pick_handle(model_world *world) {
         dice_chance(&world->dice, 60)) {
         return favoured;
     }
-    uint64_t start = dice_below(&world->dice, MODEL_HANDLES);
-    for (uint64_t i = 0; i < MODEL_HANDLES; i++) {
-        int at = (int)((start + i) % MODEL_HANDLES);
+    while (world->handle_end > 0 && !world->handles[world->handle_end - 1].used) {
+        world->handle_end--;
+    }
+    uint64_t end = (uint64_t)world->handle_end;
+    uint64_t start = end == 0 ? 0 : dice_below(&world->dice, end);
+    for (uint64_t i = 0; i < end; i++) {
+        int at = (int)((start + i) % end);
         if (model_handle_is_ours(&world->handles[at])) {
             return at;
         }

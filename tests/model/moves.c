@@ -5,7 +5,7 @@
 
 // ---- what to ask for -----------------------------------------------------------------------
 
-static acre_relocation_options random_options(model_world *world) {
+acre_relocation_options world_relocation_options(model_world *world) {
     model_dice *dice = &world->dice;
     acre_relocation_options options = ACRE_RELOCATION_OPTIONS_INIT;
     bool needed = reference_relocation_need(&world->ref) != ACRE_RELOCATION_NOT_NEEDED;
@@ -38,6 +38,12 @@ static acre_relocation_room room_as_needed(const reference *ref) {
     }
 }
 
+void world_answer_need(const model_world *world, model_relocation *plan) {
+    plan->room = plan->options.room == ACRE_RELOCATION_ROOM_AS_NEEDED ? room_as_needed(&world->ref)
+                                                                      : plan->options.room;
+    plan->counts = plan->room != ACRE_RELOCATION_ROOM_AS_NEEDED || plan->options.compact;
+}
+
 // ---- phases --------------------------------------------------------------------------------
 
 static model_relocation the_plan; // large, and one at a time is open
@@ -49,7 +55,7 @@ static void end(model_world *world) {
 
 static void begin(model_world *world) {
     model_relocation *plan = &the_plan;
-    plan->options = random_options(world);
+    plan->options = world_relocation_options(world);
     plan->copied = false;
     if (reference_arena(&world->ref) == MODEL_POOLS) {
         acre_status status =
@@ -58,9 +64,7 @@ static void begin(model_world *world) {
                       acre_status_name(status));
         return;
     }
-    plan->room = plan->options.room == ACRE_RELOCATION_ROOM_AS_NEEDED ? room_as_needed(&world->ref)
-                                                                      : plan->options.room;
-    plan->counts = plan->room != ACRE_RELOCATION_ROOM_AS_NEEDED || plan->options.compact;
+    world_answer_need(world, plan);
     world_note_stays(world, plan);
     world_open_plan(world, plan);
     world->plan = plan;
@@ -114,10 +118,30 @@ void world_relocate(model_world *world) {
     world_compare_arena(world);
 }
 
-void world_favour_moves(model_world *world) {
+void world_touch_moves(model_world *world) {
     const model_relocation *plan = world->plan;
-    bool any = plan != NULL && plan->count > 0;
-    world->favoured = any ? 1 + plan->handles[dice_below(&world->dice, plan->count)] : 0;
+    if (plan->count > 0) {
+        world->favoured = 1 + plan->handles[dice_below(&world->dice, plan->count)];
+    }
+    switch (dice_below(&world->dice, 5)) {
+    case 0:
+        world_step_guard(world);
+        break;
+    case 1:
+        world_resolve(world);
+        break;
+    case 2:
+        world_take_use(world);
+        break;
+    case 3:
+        world_create_handle(world);
+        world_bind(world);
+        break;
+    default:
+        world_release_owner(world);
+        break;
+    }
+    world->favoured = 0;
 }
 
 void world_close_plan(model_world *world, bool told) {

@@ -34,6 +34,10 @@ void world_find_memory(model_world *world);
 
 int world_handle_of(const model_world *world, int allocation);
 
+// moves.c
+acre_relocation_options world_relocation_options(model_world *world);
+void world_answer_need(const model_world *world, model_relocation *plan);
+
 // moves_state.c: what the manager says of its arena; what must stay, before the plan and after.
 void world_compare_arena(model_world *world);
 void world_note_stays(model_world *world, model_relocation *plan);
@@ -43,11 +47,25 @@ void world_compare_stays(const model_world *world, const model_relocation *plan,
 // moves_plan.c
 void world_open_plan(model_world *world, model_relocation *plan);
 
+// Judges one move and makes it part of the plan. => its digest
+uint64_t world_take_move(model_world *world, model_relocation *plan,
+                         const acre_relocation_move *planned);
+
+// Moves are the same in both runs of a script.
+void world_note_moves(model_world *world, uint64_t digest);
+
 // moves_copy.c: copies the moves, by a queue that may fail at any call. => what copying said
 acre_status world_copy_moves(model_world *world, model_relocation *plan);
 
 // moves_end.c: the model of a plan that is dropped; a commit of both.
 void world_drop_plan(model_world *world, const model_relocation *plan);
 void world_commit_plan(model_world *world, const model_relocation *plan);
+
+// The model of a commit alone, and whether a report says what it did.
+acre_relocation_report world_settle_moves(model_world *world, const model_relocation *plan);
+void world_compare_outcome(const model_world *world, const model_relocation *plan,
+                           const acre_relocation_report *expected,
+                           const acre_relocation_report *report);
+void world_remember(model_world *world, const model_relocation *plan, bool moved_nothing);
 
 #endif

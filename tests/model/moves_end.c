@@ -10,10 +10,14 @@ static void let_holds_go(model_world *world, const model_relocation *plan) {
     world->ref.recent.valid = false;
 }
 
-void world_drop_plan(model_world *world, const model_relocation *plan) {
+void world_remember(model_world *world, const model_relocation *plan, bool moved_nothing) {
     if (plan->counts && reference_arena(&world->ref) != MODEL_POOLS) {
-        reference_remember(&world->ref, true);
+        reference_remember(&world->ref, moved_nothing);
     }
+}
+
+void world_drop_plan(model_world *world, const model_relocation *plan) {
+    world_remember(world, plan, true);
     for (uint32_t i = 0; i < plan->count; i++) {
         reference_free(&world->ref, plan->moves[i].target);
     }
@@ -30,15 +34,14 @@ static bool has_changed(const model_world *world, const model_relocation *plan, 
            ref->pages[move->to].guards > 0 || (ref->pages[move->from].mapped && !move->bytes);
 }
 
-void world_commit_plan(model_world *world, const model_relocation *plan) {
+acre_relocation_report world_settle_moves(model_world *world, const model_relocation *plan) {
     reference *ref = &world->ref;
-    uint32_t copied = world_copied(plan);
     uint64_t pages = ref->pages_returned;
     uint64_t bytes = ref->bytes_returned;
     acre_relocation_report expected = ACRE_RELOCATION_REPORT_INIT;
     for (uint32_t i = 0; i < plan->count; i++) {
         const model_move *move = &plan->moves[i];
-        if (i >= copied) {
+        if (i >= world_copied(plan)) {
             reference_free(ref, move->target);
             continue;
         }
@@ -61,24 +64,36 @@ void world_commit_plan(model_world *world, const model_relocation *plan) {
     if (ref->pages_returned > pages) {
         reference_flush(ref);
     }
+    expected.pages_returned = ref->pages_returned - pages;
+    expected.bytes_returned = ref->bytes_returned - bytes;
+    return expected;
+}
+
+void world_compare_outcome(const model_world *world, const model_relocation *plan,
+                           const acre_relocation_report *expected,
+                           const acre_relocation_report *report) {
+    WORLD_REQUIRE(world,
+                  report->moves == expected->moves && report->bytes == expected->bytes &&
+                      report->changed.allocations == expected->changed.allocations &&
+                      report->changed.bytes == expected->changed.bytes,
+                  "%" PRIu64 " moves of %" PRIu64 " bytes instead of %" PRIu64 " of %" PRIu64,
+                  report->moves, report->bytes, expected->moves, expected->bytes);
+    WORLD_REQUIRE(world,
+                  report->pages_returned == expected->pages_returned &&
+                      report->bytes_returned == expected->bytes_returned,
+                  "%" PRIu64 " pages went with a relocation, not %" PRIu64, report->pages_returned,
+                  expected->pages_returned);
+    WORLD_REQUIRE(world, !report->more || report->limited.allocations > 0, "nothing limited it");
+    world_compare_stays(world, plan, report);
+}
+
+void world_commit_plan(model_world *world, const model_relocation *plan) {
+    acre_relocation_report expected = world_settle_moves(world, plan);
     acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
     acre_status status = acre_relocation_commit(plan->real, &report, NULL);
     WORLD_REQUIRE(world, status == ACRE_OK, "a commit says %s", acre_status_name(status));
-    WORLD_REQUIRE(world,
-                  report.moves == expected.moves && report.bytes == expected.bytes &&
-                      report.changed.allocations == expected.changed.allocations &&
-                      report.changed.bytes == expected.changed.bytes,
-                  "%" PRIu64 " moves of %" PRIu64 " bytes instead of %" PRIu64 " of %" PRIu64,
-                  report.moves, report.bytes, expected.moves, expected.bytes);
-    WORLD_REQUIRE(world,
-                  report.pages_returned == ref->pages_returned - pages &&
-                      report.bytes_returned == ref->bytes_returned - bytes,
-                  "%" PRIu64 " pages went with a relocation, not %" PRIu64, report.pages_returned,
-                  ref->pages_returned - pages);
-    WORLD_REQUIRE(world, report.more ? report.limited.allocations > 0 : copied == plan->count,
-                  "a limit ended it, or did not");
-    world_compare_stays(world, plan, &report);
-    if (plan->counts && reference_arena(ref) != MODEL_POOLS) {
-        reference_remember(ref, report.moves == 0 && !report.more);
-    }
+    world_compare_outcome(world, plan, &expected, &report);
+    WORLD_REQUIRE(world, report.more || world_copied(plan) == plan->count,
+                  "moves were left out without a word");
+    world_remember(world, plan, report.moves == 0 && !report.more);
 }

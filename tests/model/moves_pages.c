@@ -106,6 +106,9 @@ static bool ask_page(model_world *world, int page) {
 // them, so that only their number matters.
 void world_find_memory(model_world *world) {
     reference *ref = &world->ref;
+    for (int i = 0; i < MODEL_USES; i++) { // what only they hold has no handle to ask with
+        world_end_use(world, i);
+    }
     uint64_t unknown = stats_of(world).allocs - ref->device.allocs;
     ref->device.allocs += unknown;
     ref->device.held += unknown * ref->pools[reference_arena(ref)].page_size;

@@ -7,40 +7,51 @@ static bool is_limited(const acre_relocation_options *options) {
     return options->max_moves != ACRE_UNSET || options->max_bytes != ACRE_UNSET;
 }
 
-static void take_moves(model_world *world, model_relocation *plan) {
+uint64_t world_take_move(model_world *world, model_relocation *plan,
+                         const acre_relocation_move *planned) {
     reference *ref = &world->ref;
-    plan->count = (uint32_t)acre_relocation_count(plan->real);
-    uint64_t digest = plan->count;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < plan->count; i++) {
-        acre_relocation_move *planned = &plan->planned[i];
-        *planned = ACRE_RELOCATION_MOVE_INIT;
-        acre_status status = acre_relocation_get(plan->real, i, planned, NULL);
-        WORLD_REQUIRE(world, status == ACRE_OK, "no move %" PRIu32, i);
-        const char *wrong =
-            reference_judge_move(ref, planned, plan->moves, i, plan->options.compact,
-                                 plan->options.make_room > 0, &plan->moves[i]);
-        WORLD_REQUIRE(world, wrong == NULL,
-                      "move %" PRIu32 " of %" PRIu64 " bytes, %" PRIu64 " of page %" PRIu32
-                      " to %" PRIu64 " of page %" PRIu32 ": %s",
-                      i, planned->size, planned->from_offset, planned->from_page,
-                      planned->to_offset, planned->to_page, wrong);
-        bytes += planned->size;
-        digest = digest * 1000003 + planned->from_page + planned->from_offset * 31 +
-                 planned->to_page * 7 + planned->to_offset;
-        model_page *target = &ref->pages[plan->moves[i].to];
-        if (plan->moves[i].bytes && !target->mapped) { // bytes need a place that has memory
-            target->mapped = true;
-            ref->device.allocs++;
-            ref->device.held += target->size;
-        }
+    model_move *move = &plan->moves[plan->count];
+    const char *wrong =
+        reference_judge_move(ref, planned, plan->moves, plan->count, plan->options.compact,
+                             plan->options.make_room > 0, move);
+    WORLD_REQUIRE(world, wrong == NULL,
+                  "the move of %" PRIu64 " bytes, %" PRIu64 " of page %" PRIu32 " to %" PRIu64
+                  " of page %" PRIu32 ": %s",
+                  planned->size, planned->from_offset, planned->from_page, planned->to_offset,
+                  planned->to_page, wrong);
+    model_page *target = &ref->pages[move->to];
+    if (move->bytes && !target->mapped) { // bytes need a place that has memory
+        target->mapped = true;
+        ref->device.allocs++;
+        ref->device.held += target->size;
     }
-    WORLD_REQUIRE(world, plan->count <= plan->options.max_moves && bytes <= plan->options.max_bytes,
-                  "a plan passes its limits");
+    plan->planned[plan->count++] = *planned;
+    return planned->from_page + planned->from_offset * 31 + planned->to_page * UINT64_C(7) +
+           planned->to_offset;
+}
+
+void world_note_moves(model_world *world, uint64_t digest) {
     model_note *note = &world->notes[world->relocations++];
     WORLD_REQUIRE(world, world->watched || note->moves == digest,
                   "the same script was relocated otherwise");
     note->moves = digest;
+}
+
+static void take_moves(model_world *world, model_relocation *plan) {
+    size_t count = acre_relocation_count(plan->real);
+    uint64_t digest = count;
+    uint64_t bytes = 0;
+    plan->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        acre_relocation_move planned = ACRE_RELOCATION_MOVE_INIT;
+        acre_status status = acre_relocation_get(plan->real, i, &planned, NULL);
+        WORLD_REQUIRE(world, status == ACRE_OK, "no move %zu", i);
+        digest = digest * 1000003 + world_take_move(world, plan, &planned);
+        bytes += planned.size;
+    }
+    WORLD_REQUIRE(world, count <= plan->options.max_moves && bytes <= plan->options.max_bytes,
+                  "a plan passes its limits");
+    world_note_moves(world, digest);
 }
 
 // The plan holds what it would move, and the room where that would go.

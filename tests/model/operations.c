@@ -293,6 +293,8 @@ static bool step_relocation(model_world *world) {
     }
     if (!world->creeping && dice_chance(&world->dice, 5)) {
         install(world); // page sizes begin anew
+    } else if (world->plan == NULL && dice_chance(&world->dice, 40)) {
+        world_relocate_in_one_call(world);
     } else {
         world_relocate(world);
     }
@@ -320,9 +322,12 @@ void world_step(model_world *world) {
     uint64_t chance = dice_below(dice, 1000);
     unsigned reserving = world->live < world->wanted_live ? 480 : 330;
     world->operation++;
-    world_favour_moves(world);
-    if (world->plan != NULL && dice_chance(dice, 12)) {
-        world_relocate(world);
+    if (world->plan != NULL && dice_chance(dice, 20)) {
+        if (dice_chance(dice, 50)) {
+            world_touch_moves(world);
+        } else {
+            world_relocate(world);
+        }
     } else if (world->crowded && world->family->layout == ACRE_LAYOUT_ADAPTIVE &&
                dice_chance(dice, 50)) {
         world_relocate(world); // what a runtime would do about it

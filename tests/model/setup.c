@@ -301,6 +301,9 @@ static void let_all_go(model_world *world, bool told) {
 
 // Half of the managers go while allocations live; the handles are let go afterwards.
 void world_close(model_world *world) {
+    if (world->plan == NULL && reference_arena(&world->ref) != MODEL_POOLS) {
+        world_relocate(world); // it may be left open
+    }
     bool empty_first = dice_chance(&world->dice, 50);
     if (empty_first) {
         world_close_plan(world, true);

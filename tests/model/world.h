@@ -104,6 +104,7 @@ typedef struct model_world {
     uint64_t refusals_foretold, reserves_foretold, frees_foretold;
 
     model_handle handles[MODEL_HANDLES];
+    int handle_end; // none in use from here on
     model_use uses[MODEL_USES];
     model_guard guards[MODEL_GUARDS];
     model_failure failures[MODEL_FAILURES + 1]; // by number
@@ -207,10 +208,13 @@ void world_release_failures(model_world *world); // behind the manager
 // A relocation begun, or one phase more of the one that is open, or all of them.
 void world_relocate(model_world *world);
 
-// What the next operation does, it does mostly to what a plan would move.
-void world_favour_moves(model_world *world);
+// Something happens to what the open plan would move.
+void world_touch_moves(model_world *world);
 
 void world_close_plan(model_world *world, bool told); // told: the manager is there
+
+// The same in one call.
+void world_relocate_in_one_call(model_world *world);
 
 // ---- requests.c ----------------------------------------------------------------------------
 
