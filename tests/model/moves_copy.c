@@ -80,11 +80,13 @@ static void foretell_copy(model_world *world, const model_move *move, copy_run *
         run->status = ACRE_STORAGE_MAPPING_FAILED;
         return;
     }
-    if (!fails(run, &run->namings, run->fail_naming) &&
-        !fails(run, &run->namings, run->fail_naming)) { // both ends
-        run->copies++;
-        (void)fails(run, &run->calls, run->fail_call);
+    for (int ends = 0; ends < 2; ends++) {
+        if (fails(run, &run->namings, run->fail_naming)) {
+            return;
+        }
     }
+    run->copies++;
+    (void)fails(run, &run->calls, run->fail_call);
 }
 
 static void foretell(model_world *world, model_relocation *plan, copy_run *run) {

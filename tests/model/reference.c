@@ -277,9 +277,9 @@ acre_launch_mode reference_launch_mode(const reference *ref) {
 
 // ---- guards --------------------------------------------------------------------------------
 
-void reference_guard(reference *ref, int page) {
-    ref->pages[page].guards++;
-    if (ref->recent.valid && ref->recent.page == page) {
+void reference_guard(reference *ref, int index) {
+    ref->pages[index].guards++;
+    if (ref->recent.valid && ref->recent.page == index) {
         ref->recent.valid = false;
     }
 }

@@ -1,9 +1,10 @@
-// A naive model of a manager: what sections 2 to 6 and 15 of the contract say, in plain arrays and
+// A naive model of a manager: what sections 2 to 10 and 15 of the contract say, in plain arrays and
 // loops over everything. It shares no code with the library.
 //
 // It foretells each operation: status, pool, whether a page comes and how large, which pages go.
 // Only where in a sliced pool a request lands it does not foretell (best fit is the library's
-// matter); that place it takes over and judges: inside free room of the right pool, aligned.
+// matter); that place it takes over and judges: inside free room of the right pool, aligned. The
+// same goes for the moves that a relocation plans.
 //
 //   reference_reserve   the outcome, before the library is asked
 //   reference_place     the place that the library chose => what is wrong with it
@@ -180,11 +181,11 @@ void reference_free_room(const reference *ref, uint32_t pool, bool withheld, uin
 uint64_t reference_unmapped(const reference *ref, uint32_t pool); // pages
 
 // One guard more, or less, on a page.
-void reference_guard(reference *ref, int page);
-void reference_unguard(reference *ref, int page);
+void reference_guard(reference *ref, int index);
+void reference_unguard(reference *ref, int index);
 
 // What the first use of an allocation's bytes says: a page without memory gets it, whole.
-acre_status reference_resolve(reference *ref, int allocation);
+acre_status reference_resolve(reference *ref, int index);
 
 acre_launch_mode reference_launch_mode(const reference *ref);
 
@@ -263,8 +264,8 @@ int reference_new_allocation(reference *ref);
 void reference_trim(reference *ref); // after one ended
 
 // Puts an allocation into the list of its page, by offset, and takes it out.
-void reference_link(reference *ref, int allocation);
-void reference_unlink(reference *ref, int allocation);
+void reference_link(reference *ref, int index);
+void reference_unlink(reference *ref, int index);
 
 // ---- reference_arena.c: the adaptive pool and what it grew out of ---------------------------
 
