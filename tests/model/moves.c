@@ -118,13 +118,27 @@ void world_relocate(model_world *world) {
     world_compare_arena(world);
 }
 
+// A handle of what lives on a page for the script, 0 = none, else 1 + it.
+static int handle_on(const model_world *world, int page) {
+    const reference *ref = &world->ref;
+    for (int at = ref->pages[page].first; at >= 0; at = ref->allocations[at].next) {
+        if (!ref->allocations[at].target) {
+            return 1 + world_handle_of(world, at);
+        }
+    }
+    return 0;
+}
+
 void world_touch_moves(model_world *world) {
     const model_relocation *plan = world->plan;
-    if (plan->count > 0) {
-        world->favoured = 1 + plan->handles[dice_below(&world->dice, plan->count)];
-    }
-    switch (dice_below(&world->dice, 5)) {
+    uint64_t any = plan->count == 0 ? 0 : dice_below(&world->dice, plan->count);
+    world->favoured = plan->count == 0 ? 0 : 1 + plan->handles[any];
+    switch (dice_below(&world->dice, 6)) {
     case 0:
+        world_step_guard(world);
+        break;
+    case 5:
+        world->favoured = plan->count == 0 ? 0 : handle_on(world, plan->moves[any].to);
         world_step_guard(world);
         break;
     case 1:

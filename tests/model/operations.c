@@ -322,8 +322,8 @@ void world_step(model_world *world) {
     uint64_t chance = dice_below(dice, 1000);
     unsigned reserving = world->live < world->wanted_live ? 480 : 330;
     world->operation++;
-    if (world->plan != NULL && dice_chance(dice, 20)) {
-        if (dice_chance(dice, 50)) {
+    if (world->plan != NULL && dice_chance(dice, 30)) {
+        if (dice_chance(dice, 70)) {
             world_touch_moves(world);
         } else {
             world_relocate(world);
