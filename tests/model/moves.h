@@ -25,6 +25,8 @@ static inline uint32_t world_copied(const model_relocation *plan) {
 // moves_pages.c: takes over the pages that the plan added. => how many
 uint64_t world_learn_pages(model_world *world);
 
+uint64_t world_lazy_pages(const model_world *world); // current, that may get memory for a target
+
 // Takes over how often the device was asked, which is the library's matter. => false: which pages
 // without memory got some for targets that were given up again is not known
 bool world_learn_device(model_world *world);

@@ -78,6 +78,11 @@ static void settle(model_world *world, model_relocation *plan,
 void world_relocate_in_one_call(model_world *world) {
     static model_relocation plan; // large
     plan.options = world_relocation_options(world);
+    bool known = reference_arena(&world->ref) == MODEL_POOLS || world_lazy_pages(world) == 0;
+    if (!known) { // such a page may get memory, be emptied and go, all in the one call
+        plan.options.compact = false;
+        plan.options.make_room = 0;
+    }
     if (reference_arena(&world->ref) == MODEL_POOLS) {
         acre_status status = acre_manager_relocate(world->manager, &plan.options, NULL, NULL);
         WORLD_REQUIRE(world, status == ACRE_UNSUPPORTED, "no arena to relocate: %s",

@@ -54,6 +54,14 @@ static bool is_lazy(const reference *ref, int page) {
            !ref->pages[page].mapped && ref->pages[page].guards == 0;
 }
 
+uint64_t world_lazy_pages(const model_world *world) {
+    uint64_t lazy = 0;
+    for (int i = 0; i < world->ref.page_end; i++) {
+        lazy += is_lazy(&world->ref, i);
+    }
+    return lazy;
+}
+
 static acre_storage_stats stats_of(const model_world *world) {
     acre_storage_stats stats = ACRE_STORAGE_STATS_INIT;
     acre_storage_stats_get(world->storage, &stats);
@@ -75,11 +83,9 @@ bool world_learn_device(model_world *world) {
                       "a relocation holds other bytes than it should");
         return true;
     }
-    uint64_t lazy = 0;
-    for (int i = 0; i < world->ref.page_end; i++) {
-        lazy += is_lazy(&world->ref, i);
-    }
-    WORLD_REQUIRE(world, stats.allocs > device->allocs && stats.allocs - device->allocs <= lazy,
+    WORLD_REQUIRE(world,
+                  stats.allocs > device->allocs &&
+                      stats.allocs - device->allocs <= world_lazy_pages(world),
                   "a relocation took %" PRIu64 " pages from the device, not %" PRIu64, stats.allocs,
                   device->allocs);
     return false;
