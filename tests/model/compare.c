@@ -13,12 +13,6 @@ typedef struct visit {
     bool any;
 } visit;
 
-static uint32_t pool_of_index(uint32_t index) {
-    return index == ACRE_POOL_INDEX_PERSISTENT  ? MODEL_PERSISTENT
-           : index == ACRE_POOL_INDEX_DEDICATED ? MODEL_DEDICATED
-                                                : index;
-}
-
 static void see_page(visit *seen, const acre_slice_info *run) {
     const model_world *world = seen->world;
     WORLD_REQUIRE(world, !seen->any || seen->end == seen->page_size,
@@ -32,9 +26,10 @@ static void see_page(visit *seen, const acre_slice_info *run) {
     for (int i = 0; i < world->ref.page_end; i++) {
         const model_page *page = &world->ref.pages[i];
         if (page->used && page->name == run->page) {
-            WORLD_REQUIRE(
-                world, page->size == run->page_size && page->pool == pool_of_index(run->pool_index),
-                "page %" PRIu32 " has another size or pool", run->page);
+            WORLD_REQUIRE(world,
+                          page->size == run->page_size &&
+                              page->pool == model_pool_of_index(&world->ref, run->pool_index),
+                          "page %" PRIu32 " has another size or pool", run->page);
             return;
         }
     }
@@ -86,9 +81,9 @@ void world_compare_runs(model_world *world) {
         live += ref->allocations[i].used && ref->allocations[i].page >= 0;
     }
     for (uint32_t pool = 0; pool < MODEL_POOLS; pool++) {
-        if (pool < ref->pool_count || pool >= MODEL_LAYOUT_POOLS) {
+        if (ref->pools[pool].pages > 0) {
             uint64_t some, bytes, largest;
-            reference_free_room(ref, pool, &some, &bytes, &largest);
+            reference_free_room(ref, pool, true, &some, &bytes, &largest);
             pieces += some;
             pages += ref->pools[pool].pages;
         }
@@ -129,8 +124,8 @@ static bool same_usage(const acre_usage *a, const acre_usage *b) {
 static void compare_pool(model_world *world, uint32_t pool, acre_usage *sum, uint64_t *pages) {
     const model_pool *expected = &world->ref.pools[pool];
     acre_pool_report report = ACRE_POOL_REPORT_INIT;
-    acre_status status =
-        acre_manager_pool_report(world->manager, model_pool_index(pool), &report, NULL);
+    acre_status status = acre_manager_pool_report(
+        world->manager, model_pool_index(&world->ref, pool), &report, NULL);
     WORLD_REQUIRE(world, status == ACRE_OK, "no report of pool %" PRIu32, pool);
     WORLD_REQUIRE(world,
                   report.kind == expected->options.kind &&
@@ -151,8 +146,19 @@ static void compare_pool(model_world *world, uint32_t pool, acre_usage *sum, uin
                       report.bytes_peak == expected->bytes_peak &&
                       report.largest_alloc == expected->largest_alloc,
                   "pool %" PRIu32 ": pages or marks are off", pool);
+    WORLD_REQUIRE(world, report.pages_unmapped == reference_unmapped(&world->ref, pool),
+                  "pool %" PRIu32 ": %" PRIu64 " pages without memory, not %" PRIu64, pool,
+                  report.pages_unmapped, reference_unmapped(&world->ref, pool));
+    uint64_t outdated = 0;
+    for (uint32_t i = 0; i < world->ref.outdated_count; i++) {
+        outdated += world->ref.pools[world->ref.outdated[i]].pages;
+    }
+    outdated = expected->options.kind == ACRE_POOL_ADAPTIVE ? outdated : 0;
+    WORLD_REQUIRE(world, report.outdated_pages == outdated,
+                  "pool %" PRIu32 ": %" PRIu64 " outdated pages, not %" PRIu64, pool,
+                  report.outdated_pages, outdated);
     uint64_t pieces, bytes, largest;
-    reference_free_room(&world->ref, pool, &pieces, &bytes, &largest);
+    reference_free_room(&world->ref, pool, false, &pieces, &bytes, &largest);
     WORLD_REQUIRE(world, report.free_slices == pieces && report.largest_free == largest,
                   "pool %" PRIu32 ": %" PRIu64 " free pieces up to %" PRIu64 " instead of %" PRIu64
                   " up to %" PRIu64,
@@ -172,6 +178,9 @@ void world_compare_reports(model_world *world) {
     for (uint32_t pool = 0; pool < ref->pool_count; pool++) {
         compare_pool(world, pool, &sum, &pages);
     }
+    for (uint32_t i = 0; i < ref->outdated_count; i++) {
+        compare_pool(world, ref->outdated[i], &sum, &pages);
+    }
     compare_pool(world, MODEL_PERSISTENT, &sum, &pages);
     compare_pool(world, MODEL_DEDICATED, &sum, &pages);
     acre_manager_report(world->manager, &report);
@@ -179,7 +188,8 @@ void world_compare_reports(model_world *world) {
                   "the manager's report is not the sum of its pools'");
     WORLD_REQUIRE(
         world,
-        report.reservations == ref->reservations && report.pool_count == ref->pool_count &&
+        report.reservations == ref->reservations &&
+            report.pool_count == ref->pool_count + ref->outdated_count &&
             report.bytes_allocated == ref->device.held && report.largest_page == ref->largest_page,
         "%" PRIu64 " reservations and %" PRIu64 " device bytes instead of %" PRIu64 " and %" PRIu64,
         report.reservations, report.bytes_allocated, ref->reservations, ref->device.held);

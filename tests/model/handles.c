@@ -8,6 +8,7 @@ int world_add_handle(model_world *world, acre_handle *real, model_handle_state s
     for (int i = 0; i < MODEL_HANDLES; i++) {
         if (!world->handles[i].used) {
             world->handles[i] = (model_handle){true, state, allocation, 1, 0, real, 0, 0};
+            world->handle_end = i >= world->handle_end ? i + 1 : world->handle_end;
             return i;
         }
     }
@@ -15,9 +16,18 @@ int world_add_handle(model_world *world, acre_handle *real, model_handle_state s
 }
 
 int world_pick_handle(model_world *world) {
-    uint64_t start = dice_below(&world->dice, MODEL_HANDLES);
-    for (uint64_t i = 0; i < MODEL_HANDLES; i++) {
-        int at = (int)((start + i) % MODEL_HANDLES);
+    int favoured = world->favoured - 1;
+    if (favoured >= 0 && model_handle_is_ours(&world->handles[favoured]) &&
+        dice_chance(&world->dice, 60)) {
+        return favoured;
+    }
+    while (world->handle_end > 0 && !world->handles[world->handle_end - 1].used) {
+        world->handle_end--;
+    }
+    uint64_t end = (uint64_t)world->handle_end;
+    uint64_t start = end == 0 ? 0 : dice_below(&world->dice, end);
+    for (uint64_t i = 0; i < end; i++) {
+        int at = (int)((start + i) % end);
         if (model_handle_is_ours(&world->handles[at])) {
             return at;
         }
@@ -32,6 +42,7 @@ static void settle(model_world *world, int at) {
     }
     handle->used = false;
     if (handle->holds > 0) { // what its bindings kept when it was bound away
+        world->hold_ended = true;
         world->handles[handle->holds - 1].held--;
         settle(world, handle->holds - 1);
     }
@@ -45,6 +56,16 @@ static void settle(model_world *world, int at) {
     }
 }
 
+// What a stale handle held is let go by the manager's next operation, not by the release of the
+// handle itself. Until then a last reference to the other handle does not free it in its turn, so
+// the script has the manager look at once: else the order of frees would depend on who looks.
+static void see_holds_end(model_world *world) {
+    if (world->hold_ended) {
+        world->hold_ended = false;
+        (void)acre_manager_get_failure(world->manager, NULL, 0, 0);
+    }
+}
+
 void world_drop_owner(model_world *world, int handle) {
     world->handles[handle].owners--;
     settle(world, handle);
@@ -52,6 +73,11 @@ void world_drop_owner(model_world *world, int handle) {
 
 void world_drop_binding(model_world *world, int handle) {
     world->handles[handle].bindings--;
+    settle(world, handle);
+}
+
+void world_drop_hold(model_world *world, int handle) {
+    world->handles[handle].held--;
     settle(world, handle);
 }
 
@@ -69,6 +95,7 @@ void world_release_owner(model_world *world) {
     } else {
         acre_handle_release(real); // takes effect at the manager's next operation
     }
+    see_holds_end(world);
 }
 
 void world_retain(model_world *world) {
@@ -93,10 +120,11 @@ void world_take_use(model_world *world) {
     model_use *use = &world->uses[free_use];
     use->managed = dice_chance(&world->dice, 50);
     if (use->managed) {
+        acre_status expected = world_foretell_resolve(world, handle);
         acre_status status =
             acre_manager_resolve_managed(world->manager, handle->real, 0, 0, &use->resource, NULL);
-        WORLD_REQUIRE(world, status == (handle->state == MODEL_BOUND ? ACRE_OK : ACRE_NOT_FOUND),
-                      "a managed resolve says %s", acre_status_name(status));
+        WORLD_REQUIRE(world, status == expected, "a managed resolve says %s, not %s",
+                      acre_status_name(status), acre_status_name(expected));
         if (status != ACRE_OK) {
             return;
         }
@@ -122,6 +150,7 @@ void world_end_use(model_world *world, int at) {
     } else {
         acre_binding_release(use->resource.binding);
     }
+    see_holds_end(world);
 }
 
 void world_create_handle(model_world *world) {
@@ -150,6 +179,7 @@ static void bind_foreign(model_world *world, acre_handle *mine) {
 
 void world_bind(model_world *world) {
     int from = world_pick_handle(world);
+    world->favoured = 0;
     int to = world_pick_handle(world);
     for (int tries = 0; tries < 8 && to >= 0; tries++) {
         if (world->handles[to].state == MODEL_UNINITIALISED) {
@@ -176,6 +206,7 @@ void world_bind(model_world *world) {
                   acre_status_name(expected));
     if (status == ACRE_OK) {
         world->ref.allocations[reserved->allocation].cursor = cursor;
+        reference_forget_claims(&world->ref, reserved->allocation);
         assigned->state = MODEL_BOUND;
         assigned->allocation = reserved->allocation;
         reserved->state = MODEL_STALE;
@@ -197,6 +228,11 @@ static void look_up_resource(model_world *world, const model_handle *handle, acr
                            ? UINT64_MAX - dice_below(&world->watcher, 3)
                            : dice_below(&world->watcher, size + 2 - cut_start % (size + 2));
     bool too_much = cut_start > size || cut_end > size - cut_start;
+    bool whole_cut = cut_start + cut_end == size && !too_much;
+    if (allocation != NULL && allocation->page >= 0 && !too_much && !whole_cut &&
+        !world->ref.pages[allocation->page].mapped) {
+        return; // who looks puts no memory behind a page
+    }
     acre_resource resource = ACRE_RESOURCE_INIT;
     acre_status status =
         acre_manager_resolve(world->manager, handle->real, cut_start, cut_end, &resource, NULL);
@@ -245,7 +281,7 @@ void world_look_up(model_world *world) {
         world,
         place.size == allocation->size && place.padding == allocation->padding &&
             place.offset == allocation->offset &&
-            place.pool_index == model_pool_index(allocation->pool) &&
+            place.pool_index == model_pool_index(&world->ref, allocation->pool) &&
             (allocation->page < 0 || place.page == world->ref.pages[allocation->page].name),
         "a live allocation moved");
 }

@@ -26,6 +26,8 @@ static const model_family families[] = {
     {"windows_and_settings_agree_with_the_reference", ACRE_LAYOUT_EXPLICIT, false, true},
     {"limits_and_failures_agree_with_the_reference", ACRE_LAYOUT_EXPLICIT, true, false},
     {"everything_at_once_agrees_with_the_reference", ACRE_LAYOUT_EXPLICIT, true, true},
+    {"adaptive_layouts_agree_with_the_reference", ACRE_LAYOUT_ADAPTIVE, false, false},
+    {"adaptive_layouts_short_of_memory_agree_with_the_reference", ACRE_LAYOUT_ADAPTIVE, true, true},
 };
 
 #define FAMILIES (sizeof families / sizeof families[0])

@@ -4,82 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-// ---- requests ------------------------------------------------------------------------------
-
-// A size at or beside a limit of some pool.
-static uint64_t size_at_a_limit(model_world *world) {
-    model_dice *dice = &world->dice;
-    const model_pool *pool = &world->ref.pools[dice_below(dice, world->ref.pool_count)];
-    const acre_pool_options *options = &pool->options;
-    uint64_t limit = 0;
-    switch (options->kind) {
-    case ACRE_POOL_SLICED:
-        limit = DICE_PICK(dice, options->page_size, options->page_size - options->page_size / 5,
-                          options->max_slice_size, pool->page_size, pool->page_size / 4);
-        break;
-    case ACRE_POOL_EXCLUSIVE:
-        limit = options->max_alloc_size;
-        break;
-    default:
-        limit = world->ref.largest_page;
-        break;
-    }
-    uint64_t change = dice_below(dice, 3);
-    return dice_chance(dice, 50) ? limit + change : limit - (limit < change ? limit : change);
-}
-
-static uint64_t random_size(model_world *world) {
-    model_dice *dice = &world->dice;
-    uint64_t largest = world->ref.largest_page;
-    if (world->tiny && dice_chance(dice, 90)) {
-        return 1 + dice_below(dice, 8 * world->ref.alignment);
-    }
-    switch (dice_below(dice, 16)) {
-    case 0:
-        return 0;
-    case 1:
-        return size_at_a_limit(world);
-    case 2:
-        return size_at_a_limit(world);
-    case 3:
-        return dice_chance(dice, 70) ? 1 + dice_below(dice, largest)
-                                     : DICE_PICK(dice, largest, largest + 1, UINT64_MAX,
-                                                 UINT64_C(1) << 63, UINT64_MAX - 255);
-    case 4:
-    case 5:
-        return 1 + dice_below(dice, UINT64_C(1) << (1 + dice_below(dice, 20)));
-    case 6:
-    case 7:
-    case 8:
-        return 1 + dice_below(dice, 8 * world->ref.alignment);
-    default:
-        return world->sizes[dice_below(dice, MODEL_SIZES)];
-    }
-}
-
-static model_request random_request(model_world *world) {
-    model_dice *dice = &world->dice;
-    model_request request = {.size = random_size(world)};
-    if (world->ask_again && dice_chance(dice, 40)) {
-        request = world->again;
-    }
-    world->ask_again = false;
-    request.tag = (uint32_t)dice_below(dice, 10);
-    uint64_t chance = dice_below(dice, 100);
-    request.update = chance < 70   ? ACRE_PAGES_ALLOW
-                     : chance < 87 ? ACRE_PAGES_ADD_ONLY
-                                   : ACRE_PAGES_FORBIDDEN;
-    if (dice_chance(dice, 25)) {
-        request.alignment = DICE_PICK(dice, 1, 2, 3, 7, 10, 16, 48, 64, 100, 256, 300, 512, 4096,
-                                      world->ref.device.alignment);
-        if (dice_chance(dice, 3)) {
-            request.alignment =
-                DICE_PICK(dice, world->ref.device.alignment + 1, UINT64_C(1) << 63, UINT64_MAX);
-        }
-    }
-    return request;
-}
-
 // ---- the callback --------------------------------------------------------------------------
 
 bool world_help(void *context) {
@@ -168,9 +92,9 @@ static void compare_refusal(const model_world *world, const model_request *reque
     uint64_t largest_free = 0;
     uint64_t in_use = 0;
     for (uint32_t i = 0; i < MODEL_POOLS; i++) {
-        if (i < world->ref.pool_count || i >= MODEL_LAYOUT_POOLS) {
+        if (world->ref.pools[i].usage.allocations + world->ref.pools[i].pages > 0) {
             uint64_t pieces, bytes, largest;
-            reference_free_room(&world->ref, i, &pieces, &bytes, &largest);
+            reference_free_room(&world->ref, i, false, &pieces, &bytes, &largest);
             free_bytes += bytes;
             largest_free = largest > largest_free ? largest : largest_free;
             in_use += world->ref.pools[i].usage.in_use;
@@ -215,7 +139,7 @@ static acre_place place_of(model_world *world, const model_request *request,
 }
 
 static void reserve(model_world *world) {
-    model_request request = random_request(world);
+    model_request request = world_random_request(world);
     world->help = (model_help)dice_below(&world->dice, MODEL_HELP_KINDS);
     acre_error error = ACRE_ERROR_INIT;
     acre_handle *handle = NULL;
@@ -238,6 +162,7 @@ static void reserve(model_world *world) {
         world->live++;
     } else {
         compare_refusal(world, &request, &outcome, &error);
+        world->crowded = status == ACRE_PAGE_SIZES_EXHAUSTED || status == ACRE_OUT_OF_MEMORY;
     }
     world->reserves_foretold += status == ACRE_OK;
     world->refusals_foretold += status != ACRE_OK;
@@ -256,6 +181,9 @@ static void let_pools_drain(model_world *world) {
             world_drop_owner(world, i);
             acre_manager_release(world->manager, real);
         }
+    }
+    if (dice_chance(&world->dice, 70)) {
+        world_drop_guards(world);
     }
 }
 
@@ -315,8 +243,8 @@ static void set_mode(model_world *world) {
 }
 
 static void set_limits(model_world *world) {
-    uint64_t soft = DICE_PICK(&world->dice, 0, 1, 5000, 100000);
-    uint64_t hard = DICE_PICK(&world->dice, 0, 1, 5000, 100000, 1 << 20);
+    uint64_t soft = world_scale(world) * DICE_PICK(&world->dice, 0, 1, 5000, 100000);
+    uint64_t hard = world_scale(world) * DICE_PICK(&world->dice, 0, 1, 5000, 100000, 1 << 20);
     world->ref.soft_limit = soft == 0 ? UINT64_MAX : soft;
     world->ref.hard_limit = hard == 0 ? UINT64_MAX : hard;
     acre_manager_set_limits(world->manager, soft, hard);
@@ -333,7 +261,7 @@ static void script_failure(model_world *world) {
     WORLD_REQUIRE(world, status == ACRE_OK, "a failure could not be scripted");
 }
 
-static void clean(model_world *world, acre_cleanup cleanup) {
+void world_clean(model_world *world, acre_cleanup cleanup) {
     reference_cleanup(&world->ref, cleanup);
     acre_manager_cleanup(world->manager, cleanup);
 }
@@ -346,6 +274,9 @@ static void watch(model_world *world) {
         world_look_up(world);
     }
     if (dice_chance(watcher, 12 * percent / 100)) {
+        world_look_up_claims(world);
+    }
+    if (dice_chance(watcher, 12 * percent / 100)) {
         world_compare_runs(world);
     }
     if (dice_chance(watcher, 12 * percent / 100)) {
@@ -356,12 +287,53 @@ static void watch(model_world *world) {
     }
 }
 
+static bool step_relocation(model_world *world) {
+    if (world->family->layout != ACRE_LAYOUT_ADAPTIVE && !dice_chance(&world->dice, 5)) {
+        return false;
+    }
+    if (!world->creeping && dice_chance(&world->dice, 5)) {
+        install(world); // page sizes begin anew
+    } else if (world->plan == NULL && dice_chance(&world->dice, 40)) {
+        world_relocate_in_one_call(world);
+    } else {
+        world_relocate(world);
+    }
+    return true;
+}
+
+// One of what only some scripts do. => false: this one does not do what was rolled
+static bool step_apart(model_world *world) {
+    switch (dice_below(&world->dice, 5)) {
+    case 0:
+        return world->guarding && (world_step_guard(world), true);
+    case 1:
+        return world->dry && (world_step_dry(world), true);
+    case 2:
+        return world_resolve(world), true;
+    case 3:
+        return step_relocation(world);
+    default:
+        return world->claiming && (world_step_claim(world), true);
+    }
+}
+
 void world_step(model_world *world) {
     model_dice *dice = &world->dice;
     uint64_t chance = dice_below(dice, 1000);
     unsigned reserving = world->live < world->wanted_live ? 480 : 330;
     world->operation++;
-    if (chance < reserving) {
+    if (world->plan != NULL && dice_chance(dice, 30)) {
+        if (dice_chance(dice, 70)) {
+            world_touch_moves(world);
+        } else {
+            world_relocate(world);
+        }
+    } else if (world->crowded && world->family->layout == ACRE_LAYOUT_ADAPTIVE &&
+               dice_chance(dice, 50)) {
+        world_relocate(world); // what a runtime would do about it
+    } else if (dice_chance(dice, 15) && step_apart(world)) {
+        // done
+    } else if (chance < reserving) {
         reserve(world);
     } else if (chance < 800) {
         world_release_owner(world);
@@ -376,7 +348,7 @@ void world_step(model_world *world) {
     } else if (chance < 970) {
         world_bind(world);
     } else if (chance < 976) {
-        clean(world, dice_chance(dice, 50) ? ACRE_CLEANUP_EXPLICIT : ACRE_CLEANUP_PERIODIC);
+        world_clean(world, dice_chance(dice, 50) ? ACRE_CLEANUP_EXPLICIT : ACRE_CLEANUP_PERIODIC);
     } else if (chance < 978) {
         install(world);
     } else if (chance < 988 && world->family->modes) {
@@ -387,7 +359,7 @@ void world_step(model_world *world) {
         script_failure(world);
     }
     if (world->ref.page_end > MODEL_PAGES - 64) {
-        clean(world, ACRE_CLEANUP_EXPLICIT);
+        world_clean(world, ACRE_CLEANUP_EXPLICIT);
     }
     world_compare_events(world);
     watch(world);

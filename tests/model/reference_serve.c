@@ -1,74 +1,12 @@
 // How the model serves a request: who accepts it, what fits, what grows, what fails.
 #include "model/reference.h"
 
-// ---- room ----------------------------------------------------------------------------------
-
-// Whether [start, end) has `size` bytes at a multiple of `step`.
-static bool gap_fits(uint64_t start, uint64_t end, uint64_t size, uint64_t step) {
-    uint64_t skip = start % step == 0 ? 0 : step - start % step;
-    return skip <= end - start && size <= end - start - skip;
-}
-
-static bool page_fits(const reference *ref, const model_page *page, uint64_t size, uint64_t step) {
-    uint64_t start = 0;
-    for (int at = page->first; at >= 0; at = ref->allocations[at].next) {
-        if (gap_fits(start, ref->allocations[at].offset, size, step)) {
-            return true;
-        }
-        start = ref->allocations[at].offset + ref->allocations[at].run;
-    }
-    return gap_fits(start, page->size, size, step);
-}
-
-// => bytes of the page that serves: for exclusive pools the smallest free one; 0 = none fits
-static uint64_t room(const reference *ref, uint32_t pool, uint64_t padded, uint64_t step) {
-    acre_pool_kind kind = ref->pools[pool].options.kind;
-    uint64_t best = 0;
-    for (int i = 0; i < ref->page_end; i++) {
-        const model_page *page = &ref->pages[i];
-        if (!page->used || page->pool != pool) {
-            continue;
-        }
-        if (kind == ACRE_POOL_SLICED) {
-            if (page_fits(ref, page, padded, step)) {
-                return page->size;
-            }
-        } else if (page->live == 0 && page->size >= padded &&
-                   (kind == ACRE_POOL_EXCLUSIVE || page->size == padded) &&
-                   (best == 0 || page->size < best)) {
-            best = page->size;
-        }
-    }
-    return best;
-}
-
-void reference_free_room(const reference *ref, uint32_t pool, uint64_t *pieces, uint64_t *bytes,
-                         uint64_t *largest) {
-    *pieces = *bytes = *largest = 0;
-    for (int i = 0; i < ref->page_end; i++) {
-        const model_page *page = &ref->pages[i];
-        if (!page->used || page->pool != pool) {
-            continue;
-        }
-        uint64_t start = 0;
-        for (int at = page->first;; at = ref->allocations[at].next) {
-            uint64_t end = at >= 0 ? ref->allocations[at].offset : page->size;
-            if (end > start) {
-                (*pieces)++;
-                *bytes += end - start;
-                *largest = end - start > *largest ? end - start : *largest;
-            }
-            if (at < 0) {
-                break;
-            }
-            start = end + ref->allocations[at].run;
-        }
-    }
-}
-
 // ---- serving -------------------------------------------------------------------------------
 
 static uint64_t growth(const model_pool *pool, uint64_t padded) {
+    if (pool->options.kind == ACRE_POOL_ADAPTIVE) {
+        return pool->page_size;
+    }
     if (pool->options.kind != ACRE_POOL_SLICED ||
         (pool->options.exact_large_slices && padded > pool->page_size / 4)) {
         return padded;
@@ -78,6 +16,9 @@ static uint64_t growth(const model_pool *pool, uint64_t padded) {
 
 static bool is_full(const model_pool *pool, uint64_t padded) {
     uint64_t cap = pool->options.max_pool_size;
+    if (pool->options.kind == ACRE_POOL_ADAPTIVE) {
+        return false; // what is too large makes it grow
+    }
     return padded > pool->page_size ||
            (cap != ACRE_UNSET && model_sum(pool->usage.reserved, growth(pool, padded)) > cap);
 }
@@ -90,7 +31,7 @@ static void reclaim(reference *ref, uint32_t pool, uint64_t padded) {
         int oldest = -1;
         for (int i = 0; i < ref->page_end; i++) {
             const model_page *page = &ref->pages[i];
-            if (page->used && page->pool == pool && page->live == 0 &&
+            if (page->used && page->pool == pool && page->live == 0 && page->guards == 0 &&
                 (oldest < 0 || page->sequence < ref->pages[oldest].sequence)) {
                 oldest = i;
             }
@@ -109,7 +50,9 @@ static void reclaim(reference *ref, uint32_t pool, uint64_t padded) {
 static acre_status grow(reference *ref, uint32_t index, bool allow, model_outcome *outcome) {
     model_pool *pool = &ref->pools[index];
     uint64_t padded = outcome->padded;
-    uint64_t size = growth(pool, padded);
+    bool outgrown = pool->options.kind == ACRE_POOL_ADAPTIVE && padded > pool->page_size;
+    uint64_t size =
+        outgrown ? reference_arena_page(ref, pool, outcome->size) : growth(pool, padded);
     if (is_full(pool, padded)) {
         return ACRE_POOL_CAPACITY_EXCEEDED;
     }
@@ -118,6 +61,9 @@ static acre_status grow(reference *ref, uint32_t index, bool allow, model_outcom
     }
     if (allow && pool->options.reclaim_at != ACRE_UNSET) {
         reclaim(ref, index, padded);
+    }
+    if (outgrown) {
+        return reference_arena_grow(ref, index, size, &outcome->new_page);
     }
     acre_status status = reference_add_page(ref, index, size, &outcome->new_page);
     if (status == ACRE_OUT_OF_MEMORY && pool->options.exact_large_slices && size != padded) {
@@ -134,7 +80,7 @@ static acre_status serve_from(reference *ref, uint32_t pool, const model_request
         return forbidden ? ACRE_PAGE_UPDATE_FORBIDDEN : ACRE_BUFFER_TOO_BIG;
     }
     if ((pool != MODEL_DEDICATED || forbidden) &&
-        room(ref, pool, outcome->padded, outcome->step) != 0) {
+        reference_room(ref, pool, outcome->padded, outcome->step) != 0) {
         return ACRE_OK;
     }
     return forbidden ? ACRE_PAGE_UPDATE_FORBIDDEN
@@ -150,7 +96,7 @@ static acre_status serve_from_layout(reference *ref, const model_request *reques
             continue;
         }
         outcome->pool = i;
-        if (room(ref, i, outcome->padded, outcome->step) != 0) {
+        if (reference_room(ref, i, outcome->padded, outcome->step) != 0) {
             return ACRE_OK;
         }
         if (request->update == ACRE_PAGES_FORBIDDEN) {
@@ -242,6 +188,7 @@ model_outcome reference_reserve(reference *ref, const model_request *request) {
         return outcome;
     }
     outcome.step = common_step(ref->alignment, request->alignment == 0 ? 1 : request->alignment);
+    outcome.size = request->size;
     outcome.padded =
         request->size > ref->largest_page ? 0 : model_round_up(request->size, ref->alignment);
     if (allow) {
@@ -295,9 +242,12 @@ static bool is_named(const reference *ref, uint32_t name) {
 static const char *judge(const reference *ref, const model_outcome *outcome, int index,
                          const acre_place *place, uint64_t run) {
     const model_page *page = &ref->pages[index];
-    acre_pool_kind kind = ref->pools[outcome->pool].options.kind;
+    bool cuts = model_cuts(&ref->pools[outcome->pool]);
     if (page->pool != outcome->pool) {
         return "the page is another pool's";
+    }
+    if (page->guards > 0) {
+        return "the page is guarded";
     }
     if (place->offset % outcome->step != 0) {
         return "the offset is off an alignment";
@@ -311,27 +261,17 @@ static const char *judge(const reference *ref, const model_outcome *outcome, int
             return "two live runs overlap";
         }
     }
-    if (kind != ACRE_POOL_SLICED && outcome->new_page < 0 &&
-        page->size != room(ref, outcome->pool, outcome->padded, outcome->step)) {
+    if (!cuts && outcome->new_page < 0 &&
+        page->size != reference_room(ref, outcome->pool, outcome->padded, outcome->step)) {
         return "the page is not the smallest free one that fits";
     }
     const model_recent *recent = &ref->recent;
-    if (kind == ACRE_POOL_SLICED && recent->valid && recent->pool == outcome->pool &&
-        recent->size == outcome->padded && recent->offset % outcome->step == 0 &&
+    if (cuts && recent->valid && recent->pool == outcome->pool && recent->size == outcome->padded &&
+        recent->offset % outcome->step == 0 &&
         (recent->page != index || recent->offset != place->offset)) {
         return "a freed slice asked for again at once did not come back at its place";
     }
     return NULL;
-}
-
-static void link_into_page(reference *ref, int page, int index) {
-    int *link = &ref->pages[page].first;
-    while (*link >= 0 && ref->allocations[*link].offset < ref->allocations[index].offset) {
-        link = &ref->allocations[*link].next;
-    }
-    ref->allocations[index].next = *link;
-    *link = index;
-    ref->pages[page].live++;
 }
 
 const char *reference_place(reference *ref, const model_request *request,
@@ -341,7 +281,7 @@ const char *reference_place(reference *ref, const model_request *request,
     uint64_t padding = outcome->padded - request->size;
     int page = -1;
     uint64_t run = 0;
-    if (place->pool_index != model_pool_index(outcome->pool)) {
+    if (place->pool_index != model_pool_index(ref, outcome->pool)) {
         return "another pool than the first that accepts it";
     }
     if (place->size != request->size || place->padding != padding) {
@@ -355,18 +295,14 @@ const char *reference_place(reference *ref, const model_request *request,
         if (page < 0) {
             return "the page is unknown: it came unforeseen";
         }
-        run = pool->options.kind == ACRE_POOL_SLICED ? outcome->padded : ref->pages[page].size;
+        run = model_cuts(pool) ? outcome->padded : ref->pages[page].size;
         const char *wrong = judge(ref, outcome, page, place, run);
         if (wrong != NULL) {
             return wrong;
         }
         ref->pages[page].name = place->page;
     }
-    int index = 0;
-    while (ref->allocations[index].used) {
-        index++;
-    }
-    ref->allocation_end = index >= ref->allocation_end ? index + 1 : ref->allocation_end;
+    int index = reference_new_allocation(ref);
     ref->allocations[index] = (model_allocation){.used = true,
                                                  .pool = outcome->pool,
                                                  .page = page,
@@ -375,9 +311,10 @@ const char *reference_place(reference *ref, const model_request *request,
                                                  .size = request->size,
                                                  .run = run,
                                                  .padding = padding,
+                                                 .step = outcome->step,
                                                  .tag = request->tag};
     if (page >= 0) {
-        link_into_page(ref, page, index);
+        reference_link(ref, index);
     }
     pool->usage.allocations++;
     pool->usage.in_use += request->size;

@@ -28,7 +28,7 @@ void world_fail(const model_world *world, const char *format, ...) {
     abort(); // not reached: fail() leaves the test
 }
 
-static void *count_alloc(void *context, size_t size, size_t alignment) {
+void *world_count_alloc(void *context, size_t size, size_t alignment) {
     void *memory = NULL;
     if (posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, size) != 0) {
         return NULL;
@@ -37,7 +37,7 @@ static void *count_alloc(void *context, size_t size, size_t alignment) {
     return memory;
 }
 
-static void count_free(void *context, void *memory, size_t size, size_t alignment) {
+void world_count_free(void *context, void *memory, size_t size, size_t alignment) {
     (void)alignment;
     *(int64_t *)context -= (int64_t)size;
     free(memory);
@@ -97,6 +97,15 @@ static acre_pool_options exclusive(model_world *world) {
     return options;
 }
 
+// A layout has one at most.
+static void put_adaptive(model_world *world, acre_pool_options *pools, uint32_t count) {
+    model_dice *dice = &world->dice;
+    if (dice_chance(dice, world->family->layout == ACRE_LAYOUT_ADAPTIVE ? 80 : 20)) {
+        pools[dice_below(dice, count)] = ACRE_ADAPTIVE_POOL(
+            DICE_PICK(dice, ACRE_UNSET, 1, 4096, 1 << 20, 3 << 20, UINT64_C(1) << 40));
+    }
+}
+
 uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32_t capacity) {
     model_dice *dice = &world->dice;
     uint32_t count = 1 + (uint32_t)dice_below(dice, capacity);
@@ -118,6 +127,7 @@ uint32_t world_random_pools(model_world *world, acre_pool_options *pools, uint32
             pools[i].dealloc_period = DICE_PICK(dice, 0, 3, 5, 25, 100, UINT64_MAX - 1);
         }
     }
+    put_adaptive(world, pools, count);
     return count;
 }
 
@@ -143,11 +153,12 @@ static void make_device(model_world *world) {
     acre_simulated_storage_params params = ACRE_SIMULATED_STORAGE_PARAMS_INIT;
     params.alignment = DICE_PICK(dice, 1, 64, 256, 600, 4096, 1 << 21);
     params.deferred_frees = tight && dice_chance(dice, 50);
+    uint64_t scale = world_scale(world);
     if (tight && dice_chance(dice, 70)) {
-        params.total_memory = DICE_PICK(dice, 4000, 30000, 200000, 1 << 20);
+        params.total_memory = scale * DICE_PICK(dice, 4000, 30000, 200000, 1 << 20);
     }
     if (tight && dice_chance(dice, 40)) {
-        params.largest_allocation = DICE_PICK(dice, 100, 512, 3000, 65536);
+        params.largest_allocation = scale * DICE_PICK(dice, 100, 512, 3000, 65536);
     }
     device->alignment = params.alignment;
     device->total = params.total_memory;
@@ -164,16 +175,18 @@ static void make_settings(model_world *world, acre_manager_options *options, acr
     bool preset = world->family->layout != ACRE_LAYOUT_EXPLICIT;
     ref->alignment = DICE_PICK(dice, 1, 10, 32, 50, 256);
     uint64_t largest = preset && dice_chance(dice, 70)
-                           ? DICE_PICK(dice, 128 << 20, 100000000)
+                           ? DICE_PICK(dice, 128 << 20, 100000000, 1 << 30)
                            : DICE_PICK(dice, 1000, 20000, 1 << 20, (1 << 20) + 77, 8 << 20);
+    world->creeping = world->family->layout == ACRE_LAYOUT_ADAPTIVE && dice_chance(dice, 25);
+    largest = world->creeping ? 1 << 30 : largest;
     ref->largest_page = largest - largest % ref->alignment;
     ref->soft_limit = ref->hard_limit = UINT64_MAX;
     if (world->family->tight && dice_chance(dice, 40)) {
-        ref->soft_limit = DICE_PICK(dice, 1, 5000, 100000);
+        ref->soft_limit = world_scale(world) * DICE_PICK(dice, 1, 5000, 100000);
         options->soft_limit = ref->soft_limit;
     }
     if (world->family->tight && dice_chance(dice, 40)) {
-        ref->hard_limit = DICE_PICK(dice, 1, 5000, 100000, 1 << 20);
+        ref->hard_limit = world_scale(world) * DICE_PICK(dice, 1, 5000, 100000, 1 << 20);
         options->hard_limit = ref->hard_limit;
     }
     if (world->family->modes) {
@@ -215,6 +228,9 @@ static void make_foreign(model_world *world) {
 void world_open(model_world *world, const model_family *family, uint64_t seed, bool watched,
                 model_note *notes) {
     memset(world, 0, sizeof *world);
+    while (acre_dry_run_is_open()) { // a script that failed left it
+        acre_dry_run_end();
+    }
     world->family = family;
     world->seed = seed;
     world->watched = watched;
@@ -222,8 +238,8 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
     world->watcher.state = ~seed + watched;
     world->notes = notes;
     world->hooks = ACRE_HOST_HOOKS_INIT;
-    world->hooks.alloc = count_alloc;
-    world->hooks.free = count_free;
+    world->hooks.alloc = world_count_alloc;
+    world->hooks.free = world_count_free;
     world->hooks.context = &world->host_bytes;
     make_device(world);
     acre_manager_options options = ACRE_MANAGER_OPTIONS_INIT;
@@ -244,10 +260,19 @@ void world_open(model_world *world, const model_family *family, uint64_t seed, b
                                                             : read_pools(world, pools);
     reference_set_layout(&world->ref, pools, count, family->layout == ACRE_LAYOUT_EXPLICIT);
     make_foreign(world);
+    world->guarding = dice_chance(&world->dice, 50);
+    world->dry = dice_chance(&world->dice, 50);
+    world->claiming = dice_chance(&world->dice, 50);
     world->tiny = dice_chance(&world->dice, 25);
     world->wanted_live = (uint32_t)DICE_PICK(&world->dice, 6, 30, 120);
+    bool adaptive = family->layout == ACRE_LAYOUT_ADAPTIVE;
     for (int i = 0; i < MODEL_SIZES; i++) {
-        world->sizes[i] = 1 + dice_below(&world->dice, UINT64_C(1) << dice_below(&world->dice, 21));
+        uint64_t bits = adaptive ? 12 + dice_below(&world->dice, 15) : dice_below(&world->dice, 21);
+        world->sizes[i] = 1 + dice_below(&world->dice, UINT64_C(1) << bits);
+    }
+    if (world->creeping) {
+        world->tiny = false;
+        world->wanted_live = 300;
     }
 }
 
@@ -276,9 +301,14 @@ static void let_all_go(model_world *world, bool told) {
 
 // Half of the managers go while allocations live; the handles are let go afterwards.
 void world_close(model_world *world) {
+    if (world->plan == NULL && reference_arena(&world->ref) != MODEL_POOLS) {
+        world_relocate(world); // it may be left open
+    }
     bool empty_first = dice_chance(&world->dice, 50);
     if (empty_first) {
+        world_close_plan(world, true);
         let_all_go(world, true);
+        world_drop_guards(world);
         acre_manager_cleanup(world->manager, ACRE_CLEANUP_EXPLICIT);
         reference_cleanup(&world->ref, ACRE_CLEANUP_EXPLICIT);
         world_compare_events(world);
@@ -294,6 +324,7 @@ void world_close(model_world *world) {
                   "the device keeps %" PRIu64 " bytes of a manager that is gone",
                   stats.bytes_allocated);
     acre_storage_destroy(world->storage);
+    world_close_plan(world, false);
     if (!empty_first) {
         for (int i = 0; i < MODEL_HANDLES; i++) {
             uint64_t cursor;
@@ -304,7 +335,10 @@ void world_close(model_world *world) {
                           "a handle of a manager that is gone has a cursor");
         }
         let_all_go(world, false);
+        world_drop_guards(world); // whose pages are gone
     }
+    world_release_failures(world);
+    world_close_runs(world);
     acre_handle_release(world->foreign);
     acre_manager_destroy(world->other);
     acre_storage_destroy(world->other_storage);
