@@ -284,6 +284,44 @@ static void a_handle_from_hooks_that_another_manager_bound_is_refused(void **sta
     rig_close(&other);
 }
 
+static void note_free(void *context, const acre_event *event) {
+    uint64_t *frees = context;
+    if (event->kind == ACRE_EVENT_FREE) {
+        frees[frees[0] == 0 ? 0 : 1] = event->size;
+    }
+}
+
+// A binding that a bind left on a stale handle kept the allocation; once it is gone, whoever lets
+// the last reference go frees it, also when nothing has looked since.
+static void frees_come_in_the_order_of_the_last_releases_whoever_looks(void **state) {
+    (void)state;
+    for (int looks = 0; looks < 2; looks++) {
+        uint64_t frees[2] = {0, 0};
+        acre_manager_options options = plain_options(128 * MIB, 32);
+        options.event = note_free;
+        options.event_context = frees;
+        rig r = rig_on(simulated_device(), &options);
+        acre_handle *other = take(r.manager, 200);
+        acre_handle *stale = take(r.manager, 100);
+        acre_binding *on_stale = acre_handle_binding(stale);
+        acre_handle *bound = NULL;
+        assert_ok(acre_manager_handle_create(r.manager, &bound, NULL));
+        assert_ok(acre_manager_bind(r.manager, stale, bound, 0, NULL));
+        acre_binding *on_bound = acre_handle_binding(bound);
+        drop_all(r.manager, (acre_handle *[]){stale, bound}, 2);
+        acre_binding_release(on_stale);
+        if (looks == 1) {
+            check(r.manager);
+        }
+        acre_handle_release(other);
+        acre_binding_release(on_bound);
+        check(r.manager);
+        assert_int_equal(frees[0], 200);
+        assert_int_equal(frees[1], 100);
+        rig_close(&r);
+    }
+}
+
 static void a_bind_without_a_handle_is_refused(void **state) {
     (void)state;
     rig r = plain_rig();
@@ -310,6 +348,7 @@ int main(void) {
         cmocka_unit_test(a_handle_from_hooks_belongs_to_the_manager_that_bound_it),
         cmocka_unit_test(a_bound_handle_outlives_the_manager),
         cmocka_unit_test(the_allocation_of_every_pool_can_be_bound),
+        cmocka_unit_test(frees_come_in_the_order_of_the_last_releases_whoever_looks),
         cmocka_unit_test(a_cursor_does_not_stay_with_the_room),
         cmocka_unit_test(the_tag_of_the_reservation_passes_on_as_well),
     };

@@ -57,8 +57,7 @@ static void make_stale(acre_manager *manager, acre_handle *handle, acre_handle *
                        acre_handle *to) {
     bool in_flight = has_bindings(handle) || has_bindings(record);
     if (in_flight) {
-        atomic_fetch_add_explicit(&to->counts, ACRE_BINDING, memory_order_relaxed);
-        record->slice = ACRE_HANDLE_HOLD | acre_handle_name(to);
+        acre_handle_hold(record, to);
     } else {
         record->slice = ACRE_HANDLE_STALE;
     }

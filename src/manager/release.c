@@ -43,32 +43,21 @@ static __attribute__((noinline)) void free_slice_elsewhere(acre_manager *manager
     free_slice(manager, name);
 }
 
-// Ends what a marked record stood for. => the name of a record that nothing holds any more, or 0.
-static uint32_t end_mark(acre_manager *manager, uint32_t slice) {
-    if ((slice & ACRE_HANDLE_HOLD) == ACRE_HANDLE_GUARD) {
-        acre_manager_unguard(manager, slice & ACRE_HANDLE_NAME);
-        return 0;
-    }
-    return acre_handle_end_hold(manager->home, slice);
-}
-
-// Frees a handle's record, and its allocation when it has one.
-static inline void free_handle(acre_manager *manager, uint32_t name, acre_handle *handle) {
-    for (;;) {
+// Frees a record, and its allocation when it has one.
+static void free_handle(acre_manager *manager, acre_handle *handle) {
+    while (handle != NULL) {
+        acre_handle *next = acre_handle_end_hold(handle);
         uint32_t slice = handle->slice;
-        uint32_t next = 0;
         handle->slice = 0;
-        if (acre_unlikely((slice & ACRE_HANDLE_MARK) != 0)) {
-            next = end_mark(manager, slice);
-        } else if (acre_likely(slice != 0)) {
-            free_slice_elsewhere(manager, slice);
+        if ((slice & ACRE_HANDLE_MARK) == 0) {
+            if (slice != 0) {
+                free_slice_elsewhere(manager, slice);
+            }
+        } else if ((slice & ACRE_HANDLE_HOLD) == ACRE_HANDLE_GUARD) {
+            acre_manager_unguard(manager, slice & ACRE_HANDLE_NAME);
         }
-        acre_slab_give(&manager->home->handles, name);
-        if (acre_likely(next == 0)) {
-            return;
-        }
-        name = next;
-        handle = acre_handle_at(manager->home, name);
+        acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
+        handle = next;
     }
 }
 
@@ -78,7 +67,7 @@ void acre_manager_take_in(acre_manager *manager) {
     while (name != 0) {
         acre_handle *handle = acre_handle_at(home, name);
         uint32_t next = handle->link;
-        free_handle(manager, name, handle);
+        free_handle(manager, handle);
         name = next;
     }
 }
@@ -93,7 +82,7 @@ static __attribute__((noinline)) void release_slow(acre_manager *manager, acre_h
         acre_manager_take_pending(manager);
     } else if (atomic_fetch_sub_explicit(&handle->counts, ACRE_OWNER, memory_order_acq_rel) ==
                ACRE_OWNER) {
-        free_handle(manager, acre_handle_name(handle), handle);
+        free_handle(manager, handle);
     }
 }
 

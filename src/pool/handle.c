@@ -115,22 +115,12 @@ static uint32_t older_of(const acre_handle *pending) {
     return (uint32_t)atomic_load_explicit(&pending->counts, memory_order_relaxed);
 }
 
-// A record of a home without a manager is held no more. => how many are not: itself, and those that
-// only it held.
-static int64_t orphan_chain(acre_home *home, uint32_t name) {
-    int64_t count = 0;
-    for (; name != 0; count++) {
-        name = acre_handle_end_hold(home, acre_handle_at(home, name)->slice);
-    }
-    return count;
-}
-
 void acre_home_close(acre_home *home) {
     int64_t left = (int64_t)acre_slab_live(&home->handles);
     uint32_t name = atomic_exchange_explicit(&home->pending, PENDING_CLOSED, memory_order_acq_rel);
     while (name != 0) { // released while the manager was being destroyed
         uint32_t older = older_of(acre_handle_at(home, name));
-        left -= orphan_chain(home, name);
+        left--;
         name = older;
     }
     count_orphans(home, left);
@@ -159,7 +149,7 @@ static void push(acre_handle *record) {
     uint32_t head = atomic_load_explicit(&home->pending, memory_order_relaxed);
     do {
         if (head == PENDING_CLOSED) {
-            count_orphans(home, -orphan_chain(home, name));
+            count_orphans(home, -1);
             return;
         }
         atomic_store_explicit(&record->counts, ACRE_PENDING | head, memory_order_relaxed);
@@ -169,17 +159,18 @@ static void push(acre_handle *record) {
 
 // ---- counts --------------------------------------------------------------------------------
 
-static void drop(acre_handle *handle, uint64_t count) {
-    uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
-    assert(before >= count); // else it was released once too often
-    if (before != count) {
-        return;
+static void drop(acre_handle *handle, uint64_t count);
+
+// Nothing holds the record any more, and so it no longer holds another.
+static void leave(acre_handle *record) {
+    while (record != NULL) {
+        acre_handle *next = acre_handle_end_hold(record);
+        push(record);
+        record = next;
     }
-    if (!acre_handle_is_loose(handle)) {
-        push(handle);
-        return;
-    }
-    loose_handle *loose = loose_of(handle);
+}
+
+static void leave_loose(loose_handle *loose) {
     acre_handle *proxy = loose->proxy;
     acre_host_hooks hooks = loose->hooks;
     if (proxy != NULL) {
@@ -188,6 +179,19 @@ static void drop(acre_handle *handle, uint64_t count) {
     acre_host_free_uncounted(&hooks, loose, sizeof *loose, 16);
     if (proxy != NULL) {
         drop(proxy, ACRE_OWNER); // a record, so this does not come here again
+    }
+}
+
+static void drop(acre_handle *handle, uint64_t count) {
+    uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
+    assert(before >= count); // else it was released once too often
+    if (before != count) {
+        return;
+    }
+    if (acre_handle_is_loose(handle)) {
+        leave_loose(loose_of(handle));
+    } else {
+        leave(handle);
     }
 }
 
@@ -304,12 +308,26 @@ void acre_loose_handle_unbind(acre_handle *handle, bool stays) {
     handle->slice = ACRE_HANDLE_STALE;
 }
 
-uint32_t acre_handle_end_hold(acre_home *home, uint32_t slice) {
+// ---- holds ---------------------------------------------------------------------------------
+
+// The address of a record in units of 16 bytes: its low 30 bits in the slice, inverted so that they
+// are never those of ACRE_HANDLE_STALE (a record is not at the start of its chunk), the rest in the
+// link.
+void acre_handle_hold(acre_handle *record, acre_handle *held) {
+    uint64_t place = (uint64_t)(uintptr_t)held >> 4;
+    atomic_fetch_add_explicit(&held->counts, ACRE_BINDING, memory_order_relaxed);
+    record->slice = ACRE_HANDLE_HOLD | (~(uint32_t)place & ACRE_HANDLE_NAME);
+    record->link = (uint32_t)(place >> 30);
+}
+
+acre_handle *acre_handle_end_hold(acre_handle *record) {
+    uint32_t slice = record->slice;
     if (slice == ACRE_HANDLE_STALE || (slice & ACRE_HANDLE_HOLD) != ACRE_HANDLE_HOLD) {
-        return 0;
+        return NULL;
     }
-    uint32_t name = slice & ACRE_HANDLE_NAME;
-    uint64_t before = atomic_fetch_sub_explicit(&acre_handle_at(home, name)->counts, ACRE_BINDING,
-                                                memory_order_acq_rel);
-    return before == ACRE_BINDING ? name : 0;
+    uint64_t place = (uint64_t)record->link << 30 | (~slice & ACRE_HANDLE_NAME);
+    acre_handle *held = (acre_handle *)(uintptr_t)(place << 4);
+    record->slice = ACRE_HANDLE_STALE;
+    uint64_t before = atomic_fetch_sub_explicit(&held->counts, ACRE_BINDING, memory_order_acq_rel);
+    return before == ACRE_BINDING ? held : NULL;
 }

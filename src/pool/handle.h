@@ -19,14 +19,15 @@
 #define ACRE_HANDLE_STALE UINT32_MAX
 #define ACRE_HANDLE_MARK  (UINT32_C(1) << 31) // set in all three: no allocation to be found here
 #define ACRE_HANDLE_GUARD ACRE_HANDLE_MARK    // a guard on the page that the other bits name
-#define ACRE_HANDLE_HOLD  (UINT32_C(3) << 30) // holds a binding on the record the others name
+#define ACRE_HANDLE_HOLD  (UINT32_C(3) << 30) // holds a binding on a record (acre_handle_hold)
 #define ACRE_HANDLE_NAME  ((UINT32_C(1) << 30) - 1)
 
 struct acre_handle {
     _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it; while it is
                              // pending, ACRE_PENDING and the name of the record pushed before
     uint32_t slice;          // 0 = none yet; marked as above; else the live slice
-    uint32_t link;           // with an allocation its tag; else the next unused or taken record
+    uint32_t link;           // with an allocation its tag; with a hold the rest of its address;
+                             // else the next unused or taken record
 };
 
 #define ACRE_OWNER   UINT64_C(1)
@@ -104,8 +105,13 @@ void acre_loose_handle_bind(acre_handle *handle, acre_home *home, acre_handle *p
 // flight need.
 void acre_loose_handle_unbind(acre_handle *handle, bool stays);
 
-// Ends what a marked record holds of another record. => the name of that one when nothing holds it
-// any more, else 0.
-uint32_t acre_handle_end_hold(acre_home *home, uint32_t slice);
+// Makes a record, which has no allocation any more, hold a binding on another until it goes. It
+// keeps that one's address: any thread may be the last to hold it, and names cannot be looked up
+// while the manager's thread grows the slab.
+void acre_handle_hold(acre_handle *record, acre_handle *held);
+
+// Ends the hold of a record that nothing holds, if it has one. => the other one when nothing holds
+// that any more, else NULL.
+acre_handle *acre_handle_end_hold(acre_handle *record);
 
 #endif

@@ -42,7 +42,6 @@ static void settle(model_world *world, int at) {
     }
     handle->used = false;
     if (handle->holds > 0) { // what its bindings kept when it was bound away
-        world->hold_ended = true;
         world->handles[handle->holds - 1].held--;
         settle(world, handle->holds - 1);
     }
@@ -53,16 +52,6 @@ static void settle(model_world *world, int at) {
         reference_free(&world->ref, handle->allocation);
         world->frees_foretold++;
         world->live--;
-    }
-}
-
-// What a stale handle held is let go by the manager's next operation, not by the release of the
-// handle itself. Until then a last reference to the other handle does not free it in its turn, so
-// the script has the manager look at once: else the order of frees would depend on who looks.
-static void see_holds_end(model_world *world) {
-    if (world->hold_ended) {
-        world->hold_ended = false;
-        (void)acre_manager_get_failure(world->manager, NULL, 0, 0);
     }
 }
 
@@ -95,7 +84,6 @@ void world_release_owner(model_world *world) {
     } else {
         acre_handle_release(real); // takes effect at the manager's next operation
     }
-    see_holds_end(world);
 }
 
 void world_retain(model_world *world) {
@@ -150,7 +138,6 @@ void world_end_use(model_world *world, int at) {
     } else {
         acre_binding_release(use->resource.binding);
     }
-    see_holds_end(world);
 }
 
 void world_create_handle(model_world *world) {

@@ -116,7 +116,6 @@ typedef struct model_world {
     uint32_t wanted_live;
     uint32_t live;
 
-    bool hold_ended;       // of a stale handle, and the manager was not told yet
     int favoured;          // 1 + a handle that is picked more often; 0 = none
     bool ask_again;        // for what was just freed
     model_request again;   // that request
