@@ -71,7 +71,7 @@ void acre_carve_settle_stacks(acre_carve *carve);
 // The rest of acre_carve_give: `name` was freed before, and its stack does not take it.
 void acre_carve_retire(acre_carve *carve, uint32_t name);
 
-// The rest of acre_carve_take: a run of the class, or of a larger one.
+// The rest of acre_carve_take, when nothing of the size was freed lately.
 acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step, uint32_t class);
 
 // Whether an offset is at a multiple of `step`.
@@ -79,12 +79,12 @@ static inline bool acre_carve_suits(const acre_carve *carve, uint64_t offset, ui
     return acre_likely(step == carve->unit) || offset % step == 0;
 }
 
-// => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; none when
-// no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
-static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
+// => what acre_carve_take gives, when that was freed lately and needs no record; else none, and
+// nothing changed. `class` is that of the size.
+static inline __attribute__((always_inline)) acre_run
+acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step, uint32_t class) {
     uint32_t name = carve->recent;
     acre_slice *slice = acre_slice_at(carve->slices, name);
-    uint32_t class = acre_bin_class(size);
     if (name != 0 && slice->size == size && acre_carve_suits(carve, slice->offset, step)) {
         carve->recent = 0;
         acre_slice_set_live(slice);
@@ -104,7 +104,15 @@ static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_
             return (acre_run){slice, name};
         }
     }
-    return acre_carve_search(carve, size, step, class);
+    return (acre_run){NULL, 0};
+}
+
+// => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; none when
+// no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
+static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
+    uint32_t class = acre_bin_class(size);
+    acre_run freed = acre_carve_take_freed(carve, size, step, class);
+    return freed.slice != NULL ? freed : acre_carve_search(carve, size, step, class);
 }
 
 // Gives a live run back.

@@ -319,16 +319,45 @@ reserve_with_care(acre_manager *manager, request *wanted, const acre_pool *searc
 
 // ---- entry ---------------------------------------------------------------------------------
 
+// From room held, if that takes neither more records nor a look elsewhere.
+// => none otherwise; `*searched` is the pool when it has no room.
+static inline __attribute__((always_inline)) acre_run
+take_at_once(acre_pool *pool, uint64_t padded, uint64_t step, const acre_pool **searched) {
+    if (acre_likely(pool->carves)) {
+        uint32_t class = acre_bin_class(padded);
+        acre_run run = acre_carve_take_freed(&pool->carve, padded, step, class);
+        if (run.slice != NULL) {
+            acre_pool_hold(pool, acre_page_at(pool->heap, acre_slice_page(run.slice)));
+            return run;
+        }
+        if (acre_unlikely(!acre_slab_is_prepared(&pool->heap->slices, ACRE_POOL_RECORDS))) {
+            return run;
+        }
+        run = acre_carve_search(&pool->carve, padded, step, class);
+        if (acre_likely(run.slice != NULL)) {
+            acre_pool_hold_taken(pool, run);
+            return run;
+        }
+    } else {
+        acre_run run = pool->ops->reserve(pool, padded, step); // pages are not cut: no records
+        if (run.slice != NULL) {
+            return run;
+        }
+    }
+    *searched = pool;
+    return (acre_run){NULL, 0};
+}
+
 // What most reservations are: nothing is due, and the first pool that accepts the size has room.
 // => NULL when something is different; nothing changed then. `*searched` is a pool without room.
 static inline __attribute__((always_inline)) acre_handle *
 reserve_at_once(acre_manager *manager, uint64_t size, uint64_t step, acre_page_update update,
                 uint32_t tag, const acre_pool **searched) {
     acre_heap *heap = &manager->heap;
+    const acre_slab *handles = &manager->home->handles;
     const acre_pool_set *layout = &manager->layout;
     if (acre_unlikely(heap->reservations >= heap->quiet_until || size == 0 ||
-                      !acre_slab_is_prepared(&manager->home->handles, 1) ||
-                      !acre_slab_is_prepared(&heap->slices, ACRE_POOL_RECORDS))) {
+                      (handles->free_head == 0 && !acre_slab_is_prepared(handles, 1)))) {
         return NULL;
     }
     uint32_t place = acre_pool_set_accepts(layout, layout->route[acre_log2(size)], size);
@@ -337,9 +366,8 @@ reserve_at_once(acre_manager *manager, uint64_t size, uint64_t step, acre_page_u
     }
     acre_pool *pool = layout->pools[place];
     uint64_t padded = (size + heap->alignment_mask) & ~heap->alignment_mask;
-    acre_run run = acre_pool_reserve(pool, padded, step);
+    acre_run run = take_at_once(pool, padded, step, searched);
     if (acre_unlikely(run.slice == NULL)) {
-        *searched = pool;
         return NULL;
     }
     heap->reservations += update != ACRE_PAGES_FORBIDDEN;

@@ -152,25 +152,16 @@ static inline void acre_pool_let_go(acre_pool *pool, acre_page *page, uint32_t n
 
 // ---- for the manager -----------------------------------------------------------------------
 
-// The two of `ops` without a call through them where pages are cut. ACRE_POOL_RECORDS were
-// prepared.
-
-static inline __attribute__((always_inline)) acre_run
-acre_pool_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
-    if (acre_unlikely(!pool->carves)) {
-        return pool->ops->reserve(pool, padded, step);
+// A slice taken makes its page's first run one of its own.
+static inline void acre_pool_hold_taken(acre_pool *pool, acre_run run) {
+    acre_page *page = acre_page_at(pool->heap, acre_slice_page(run.slice));
+    if (acre_unlikely(run.slice->before == 0)) {
+        page->first = run.name;
     }
-    acre_run run = acre_carve_take(&pool->carve, padded, step);
-    if (acre_likely(run.slice != NULL)) {
-        acre_page *page = acre_page_at(pool->heap, acre_slice_page(run.slice));
-        if (acre_unlikely(run.slice->before == 0)) {
-            page->first = run.name;
-        }
-        acre_pool_hold(pool, page);
-    }
-    return run;
+    acre_pool_hold(pool, page);
 }
 
+// `ops->release` without a call through it where pages are cut.
 static inline void acre_pool_release(acre_pool *pool, acre_page *page, acre_run run) {
     if (acre_likely(pool->carves && page->guards == 0)) {
         acre_carve_give(&pool->carve, run);

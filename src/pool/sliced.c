@@ -6,7 +6,11 @@
 #include "pool/pool.h"
 
 static acre_run sliced_reserve(acre_pool *pool, uint64_t padded, uint64_t step) {
-    return acre_pool_reserve(pool, padded, step);
+    acre_run run = acre_carve_take(&pool->carve, padded, step);
+    if (run.slice != NULL) {
+        acre_pool_hold_taken(pool, run);
+    }
+    return run;
 }
 
 static void sliced_release(acre_pool *pool, acre_page *page, acre_run run) {
