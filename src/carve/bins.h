@@ -145,8 +145,9 @@ static inline void acre_bins_remove(acre_bins *bins, const acre_slice *slice, ui
 // A run grew or shrank to `size` where it is; a large one mostly stays in its class.
 static inline void acre_bins_resize(acre_bins *bins, acre_slice *slice, uint32_t name,
                                     uint64_t size) {
-    uint32_t class = acre_bin_class(size);
-    if (acre_bin_class(slice->size) == class && !acre_bins_is_crowded(bins, class)) {
+    uint32_t e = acre_log2(size | 16);
+    if ((size ^ slice->size) >> (e - 4) == 0 && // the bits that make its class are the same
+        !acre_bins_is_crowded(bins, acre_bin_class(size))) {
         bins->bytes += size - slice->size;
         slice->size = size;
         return;

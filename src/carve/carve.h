@@ -84,24 +84,28 @@ static inline bool acre_carve_suits(const acre_carve *carve, uint64_t offset, ui
 static inline __attribute__((always_inline)) acre_run
 acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step, uint32_t class) {
     uint32_t name = carve->recent;
-    acre_slice *slice = acre_slice_at(carve->slices, name);
-    if (name != 0 && slice->size == size && acre_carve_suits(carve, slice->offset, step)) {
-        carve->recent = 0;
-        acre_slice_set_live(slice);
-        return (acre_run){slice, name};
+    if (name != 0) {
+        acre_slice *slice = acre_slice_at(carve->slices, name);
+        if (slice->size == size && acre_carve_suits(carve, slice->offset, step)) {
+            carve->recent = 0;
+            acre_slice_set_live(slice);
+            return (acre_run){slice, name};
+        }
     }
     uint32_t place = class - carve->stacked_from;
     if (acre_likely(place < ACRE_STACKS)) {
         acre_carve_stack *stack = &carve->stacks[place];
         uint32_t top = (stack->top - 1) % ACRE_STACK_DEPTH;
         name = stack->names[top];
-        slice = acre_slice_at(carve->slices, name);
-        if (name != 0 && acre_carve_suits(carve, slice->offset, step)) {
-            stack->names[top] = 0;
-            stack->top = top;
-            carve->stacked--;
-            acre_slice_set_live(slice);
-            return (acre_run){slice, name};
+        if (name != 0) {
+            acre_slice *slice = acre_slice_at(carve->slices, name);
+            if (acre_carve_suits(carve, slice->offset, step)) {
+                stack->names[top] = 0;
+                stack->top = top;
+                carve->stacked--;
+                acre_slice_set_live(slice);
+                return (acre_run){slice, name};
+            }
         }
     }
     return (acre_run){NULL, 0};

@@ -39,26 +39,31 @@ static inline __attribute__((always_inline)) void free_slice(acre_manager *manag
     pool->usage.allocations--;
 }
 
-static __attribute__((noinline)) void free_slice_elsewhere(acre_manager *manager, uint32_t name) {
-    free_slice(manager, name);
+// Frees a record without an allocation: uninitialised, stale, or a guard's.
+static __attribute__((noinline)) acre_handle *free_special(acre_manager *manager,
+                                                           acre_handle *handle) {
+    acre_handle *next = acre_handle_end_hold(handle);
+    uint32_t slice = handle->slice;
+    if (slice != 0 && (slice & ACRE_HANDLE_HOLD) == ACRE_HANDLE_GUARD) {
+        acre_manager_unguard(manager, slice & ACRE_HANDLE_NAME);
+    }
+    handle->slice = 0;
+    acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
+    return next;
 }
 
-// Frees a record, and its allocation when it has one.
-static void free_handle(acre_manager *manager, acre_handle *handle) {
-    while (handle != NULL) {
-        acre_handle *next = acre_handle_end_hold(handle);
-        uint32_t slice = handle->slice;
-        handle->slice = 0;
-        if ((slice & ACRE_HANDLE_MARK) == 0) {
-            if (slice != 0) {
-                free_slice_elsewhere(manager, slice);
-            }
-        } else if ((slice & ACRE_HANDLE_HOLD) == ACRE_HANDLE_GUARD) {
-            acre_manager_unguard(manager, slice & ACRE_HANDLE_NAME);
-        }
-        acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
-        handle = next;
+// Frees a record that nothing holds, and its allocation when it has one. => another that nothing
+// holds any more, or NULL
+static inline __attribute__((always_inline)) acre_handle *free_handle(acre_manager *manager,
+                                                                      acre_handle *handle) {
+    uint32_t slice = handle->slice;
+    if (acre_unlikely(slice - 1 >= ACRE_HANDLE_MARK - 1)) { // none, or a mark
+        return free_special(manager, handle);
     }
+    handle->slice = 0;
+    free_slice(manager, slice);
+    acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
+    return NULL;
 }
 
 void acre_manager_take_in(acre_manager *manager) {
@@ -66,14 +71,13 @@ void acre_manager_take_in(acre_manager *manager) {
     uint32_t name = acre_home_take_pending(home);
     while (name != 0) {
         acre_handle *handle = acre_handle_at(home, name);
-        uint32_t next = handle->link;
-        free_handle(manager, handle);
-        name = next;
+        name = handle->link;
+        while (acre_unlikely((handle = free_handle(manager, handle)) != NULL)) {
+        }
     }
 }
 
 static __attribute__((noinline)) void release_slow(acre_manager *manager, acre_handle *handle) {
-    acre_manager_take_pending(manager);
     if (handle == NULL) {
         return;
     }
@@ -82,26 +86,24 @@ static __attribute__((noinline)) void release_slow(acre_manager *manager, acre_h
         acre_manager_take_pending(manager);
     } else if (atomic_fetch_sub_explicit(&handle->counts, ACRE_OWNER, memory_order_acq_rel) ==
                ACRE_OWNER) {
-        free_handle(manager, handle);
+        while (handle != NULL) {
+            handle = free_handle(manager, handle);
+        }
     }
 }
 
 void acre_manager_release(acre_manager *manager, acre_handle *handle) {
-    acre_home *home = manager->home;
+    acre_manager_take_pending(manager);
     if (acre_likely(handle != NULL && !acre_handle_is_loose(handle) &&
-                    acre_slab_chunk_of(handle)->owner == home && !acre_home_has_pending(home) &&
+                    acre_slab_chunk_of(handle)->owner == manager->home &&
                     // Whoever holds the only reference is alone with it: no other thread can add
                     // one, so the locked decrement is spared. Acquire, since the others may have
                     // let go on other threads.
-                    atomic_load_explicit(&handle->counts, memory_order_acquire) == ACRE_OWNER)) {
-        uint32_t slice = handle->slice;
-        if (acre_likely(slice - 1 < ACRE_HANDLE_MARK - 1)) { // there is one, and no mark
-            atomic_store_explicit(&handle->counts, 0, memory_order_relaxed);
-            handle->slice = 0;
-            free_slice(manager, slice);
-            acre_slab_give_record(&home->handles, acre_handle_name(handle), handle);
-            return;
-        }
+                    atomic_load_explicit(&handle->counts, memory_order_acquire) == ACRE_OWNER &&
+                    handle->slice - 1 < ACRE_HANDLE_MARK - 1)) {
+        atomic_store_explicit(&handle->counts, 0, memory_order_relaxed);
+        (void)free_handle(manager, handle);
+    } else {
+        release_slow(manager, handle);
     }
-    release_slow(manager, handle);
 }

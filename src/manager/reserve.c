@@ -390,7 +390,6 @@ static __attribute__((noinline)) acre_status reserve_plain(acre_manager *manager
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     request wanted = {.size = size, .step = manager->heap.alignment, .update = ACRE_PAGES_ALLOW};
-    acre_manager_take_pending(manager);
     acre_status status = reserve_with_care(manager, &wanted, searched, handle, detail);
     return finish(manager, &wanted, status, error, detail);
 }
@@ -398,13 +397,12 @@ static __attribute__((noinline)) acre_status reserve_plain(acre_manager *manager
 acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
                                  acre_error *error) {
     const acre_pool *searched = NULL;
-    if (acre_likely(!acre_home_has_pending(manager->home))) {
-        acre_handle *taken =
-            reserve_at_once(manager, size, manager->heap.alignment, ACRE_PAGES_ALLOW, 0, &searched);
-        if (acre_likely(taken != NULL)) {
-            *handle = taken;
-            return ACRE_OK;
-        }
+    acre_manager_take_pending(manager);
+    acre_handle *taken =
+        reserve_at_once(manager, size, manager->heap.alignment, ACRE_PAGES_ALLOW, 0, &searched);
+    if (acre_likely(taken != NULL)) {
+        *handle = taken;
+        return ACRE_OK;
     }
     return reserve_plain(manager, size, searched, handle, error);
 }
@@ -459,7 +457,6 @@ reserve_as_asked(acre_manager *manager, const acre_reservation *reservation,
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     request wanted = {.size = 0};
-    acre_manager_take_pending(manager);
     acre_status status = read_reservation(manager, reservation, &wanted, detail);
     if (status == ACRE_OK) {
         status = reserve_with_care(manager, &wanted, searched, handle, detail);
@@ -473,9 +470,10 @@ reserve_as_asked(acre_manager *manager, const acre_reservation *reservation,
 acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservation *reservation,
                                       acre_handle **handle, acre_error *error) {
     const acre_pool *searched = NULL;
+    acre_manager_take_pending(manager);
     if (acre_likely(reservation->struct_size == sizeof *reservation &&
                     (unsigned)reservation->page_update <= ACRE_PAGES_FORBIDDEN &&
-                    reservation->alignment <= 1 && !acre_home_has_pending(manager->home))) {
+                    reservation->alignment <= 1)) {
         acre_handle *taken = reserve_at_once(manager, reservation->size, manager->heap.alignment,
                                              reservation->page_update, reservation->tag, &searched);
         if (acre_likely(taken != NULL)) {

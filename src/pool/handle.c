@@ -183,10 +183,14 @@ static void leave_loose(loose_handle *loose) {
 }
 
 static void drop(acre_handle *handle, uint64_t count) {
-    uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
-    assert(before >= count); // else it was released once too often
-    if (before != count) {
-        return;
+    // Whoever holds the only reference is alone with the record: no other thread can add one, so
+    // the locked subtraction is spared. Acquire, since others may have let go on other threads.
+    if (atomic_load_explicit(&handle->counts, memory_order_acquire) != count) {
+        uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
+        assert(before >= count); // else it was released once too often
+        if (before != count) {
+            return;
+        }
     }
     if (acre_handle_is_loose(handle)) {
         leave_loose(loose_of(handle));
