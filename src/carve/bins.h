@@ -176,6 +176,10 @@ static inline uint32_t acre_bins_occupied(const acre_bins *bins, uint32_t class)
 static inline uint32_t acre_bins_find(const acre_bins *bins, uint64_t size, uint32_t class) {
     uint32_t found = acre_bins_occupied(bins, class);
     if (acre_unlikely(found == class && class >= bins->mixed)) {
+        uint32_t larger = acre_bins_occupied(bins, class + 1);
+        if (acre_unlikely(larger == ACRE_BIN_CLASSES)) {
+            return acre_bins_find_exactly(bins, size);
+        }
         uint32_t head = bins->classes[class].head;
         uint32_t at = head;
         uint32_t looks = ACRE_BIN_LOOKS;
@@ -186,10 +190,7 @@ static inline uint32_t acre_bins_find(const acre_bins *bins, uint64_t size, uint
             }
             at = slice->bin_next;
         } while (at != head && --looks > 0);
-        found = acre_bins_occupied(bins, class + 1);
-        if (acre_unlikely(found == ACRE_BIN_CLASSES)) {
-            return acre_bins_find_exactly(bins, size);
-        }
+        found = larger;
     }
     return found == ACRE_BIN_CLASSES ? 0 : bins->classes[found].head;
 }

@@ -467,6 +467,18 @@ reserve_as_asked(acre_manager *manager, const acre_reservation *reservation,
     return finish(manager, &wanted, status, error, detail);
 }
 
+// Whether a request that may add no page is to be refused: the first pool that accepts it has no
+// room, and would get a page if it could.
+static inline bool is_refused(const acre_manager *manager, const acre_reservation *reservation,
+                              const acre_pool *searched) {
+    if (searched == NULL || reservation->page_update != ACRE_PAGES_FORBIDDEN) {
+        return false;
+    }
+    uint64_t padded = acre_heap_padded(&manager->heap, reservation->size);
+    acre_need need = {reservation->size, padded, manager->heap.alignment};
+    return !acre_pool_is_full_for(searched, &need);
+}
+
 acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservation *reservation,
                                       acre_handle **handle, acre_error *error) {
     const acre_pool *searched = NULL;
@@ -479,6 +491,13 @@ acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservat
         if (acre_likely(taken != NULL)) {
             *handle = taken;
             return ACRE_OK;
+        }
+        if (is_refused(manager, reservation, searched)) { // nobody listens, or it would be NULL
+            acre_error local;
+            acre_error *detail = acre_error_open(error, &local);
+            acre_status status =
+                acre_error_refuse(detail, ACRE_PAGE_UPDATE_FORBIDDEN, reservation->size);
+            return acre_error_close(error, detail, status);
         }
     }
     return reserve_as_asked(manager, reservation, searched, handle, error);

@@ -90,7 +90,7 @@ void acre_pool_destroy(acre_pool *pool) {
 
 bool acre_pool_is_full_for(const acre_pool *pool, const acre_need *need) {
     return need->padded > pool->page_size ||
-           acre_pool_over_cap(pool, pool->ops->growth(pool, need));
+           (acre_pool_is_capped(pool) && acre_pool_over_cap(pool, pool->ops->growth(pool, need)));
 }
 
 acre_status acre_pool_refuse_capacity(const acre_pool *pool, uint64_t padded, acre_error *error) {
