@@ -3,7 +3,7 @@
 //   manager.c   creation, destruction, limits
 //   layout.c    presets and lists of pools
 //   pools.c     from an index to a pool, and all of them one after another
-//   reserve.c   routing a request, growth, giving back before failing
+//   reserve*.c  routing a request, growth, giving back before failing: reserve.h
 //   tell.c      what a listener and the log hear
 //   release.c   letting go, and taking in what other threads let go
 //   lookup.c    from a handle to its allocation: bind, cursor, place, resolve

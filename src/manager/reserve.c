@@ -11,26 +11,17 @@
 //      | still: the caller's callback may free something and ask for one more try
 //      v
 //   the error
+#include "manager/reserve.h"
 #include "base/error.h"
 #include "base/structs.h"
 #include "manager/capture.h"
 
-// A request on its way.
-typedef struct request {
-    uint64_t size;
-    uint64_t step; // its offset is a multiple of it
-    uint64_t stream;
-    acre_page_update update;
-    uint32_t tag;
-} request;
-
-static bool may_add(const request *wanted) {
+static bool may_add(const acre_request *wanted) {
     return wanted->update != ACRE_PAGES_FORBIDDEN;
 }
 
-// What a listener hears of a reservation; slice 0: it was refused.
-static void tell(const acre_manager *manager, const request *wanted, uint32_t slice,
-                 const acre_pool *pool) {
+void acre_reserve_tell(const acre_manager *manager, const acre_request *wanted, uint32_t slice,
+                       const acre_pool *pool) {
     acre_manager_tell(manager,
                       &(acre_event){.struct_size = sizeof(acre_event),
                                     .kind = slice != 0 ? ACRE_EVENT_RESERVE : ACRE_EVENT_REFUSE,
@@ -42,27 +33,6 @@ static void tell(const acre_manager *manager, const request *wanted, uint32_t sl
 }
 
 // ---- serving -------------------------------------------------------------------------------
-
-// Gives a live slice its handle and counts it. `padding` is what rounding added to the size.
-static inline __attribute__((always_inline)) acre_handle *hand_out(acre_manager *manager,
-                                                                   acre_pool *pool, uint64_t size,
-                                                                   uint64_t padding, uint32_t tag,
-                                                                   acre_run run) {
-    uint32_t handle_name;
-    acre_handle *handle = acre_handle_take(manager->home, &handle_name);
-    handle->slice = run.name;
-    handle->link = tag;
-    run.slice->handle = handle_name;
-    run.slice->live.requested = size;
-    run.slice->live.cursor = 0;
-    pool->usage.allocations++;
-    pool->usage.in_use += size;
-    pool->usage.padding += padding;
-    if (size > pool->largest_alloc) {
-        pool->largest_alloc = size;
-    }
-    return handle;
-}
 
 // A zero-sized allocation has a slice record without a page, which names its pool instead.
 static acre_run make_nothing(acre_manager *manager, acre_pool *pool) {
@@ -80,7 +50,7 @@ static bool prepare(acre_manager *manager) {
 }
 
 // A new page for the request in one pool.
-static acre_status grow(acre_manager *manager, acre_pool *pool, const request *wanted,
+static acre_status grow(acre_manager *manager, acre_pool *pool, const acre_request *wanted,
                         const acre_need *need, acre_run *run, acre_error *error) {
     acre_heap *heap = &manager->heap;
     bool may_return = wanted->update == ACRE_PAGES_ALLOW;
@@ -92,12 +62,12 @@ static acre_status grow(acre_manager *manager, acre_pool *pool, const request *w
     return pool->ops->grow(pool, need, may_return, run, error);
 }
 
-static acre_need need_of(const acre_manager *manager, const request *wanted) {
+static acre_need need_of(const acre_manager *manager, const acre_request *wanted) {
     return (acre_need){wanted->size, acre_heap_padded(&manager->heap, wanted->size), wanted->step};
 }
 
 // From one pool alone: persistent or dedicated memory.
-static acre_status serve_from(acre_manager *manager, acre_pool *pool, const request *wanted,
+static acre_status serve_from(acre_manager *manager, acre_pool *pool, const acre_request *wanted,
                               acre_run *run, acre_error *error) {
     if (wanted->size > manager->heap.largest_page) {
         return acre_error_refuse(error,
@@ -123,7 +93,8 @@ static acre_status serve_from(acre_manager *manager, acre_pool *pool, const requ
 }
 
 // Whether a page for the request is not added before the policy of relocations had its say.
-static bool relocates(const acre_manager *manager, const acre_pool *pool, const request *wanted) {
+static bool relocates(const acre_manager *manager, const acre_pool *pool,
+                      const acre_request *wanted) {
     return manager->relocation_policy != ACRE_RELOCATION_NONE && pool->arena != NULL &&
            wanted->update == ACRE_PAGES_ALLOW;
 }
@@ -144,9 +115,9 @@ static acre_status relocate_and_reserve(acre_manager *manager, uint32_t index,
 
 // From a layout's pools: the first that accepts the size; a full capped pool spills to the next.
 // `searched` is a pool whose held room was found too small just now, or NULL.
-static acre_status serve_from_set(acre_manager *manager, acre_pool_set *set, const request *wanted,
-                                  const acre_pool *searched, acre_pool **served, acre_run *run,
-                                  acre_error *error) {
+static acre_status serve_from_set(acre_manager *manager, acre_pool_set *set,
+                                  const acre_request *wanted, const acre_pool *searched,
+                                  acre_pool **served, acre_run *run, acre_error *error) {
     uint32_t refusals = 0;
     uint64_t first_capacity = 0; // of the first refusal
     uint64_t first_in_use = 0;
@@ -207,8 +178,9 @@ static acre_status serve_from_set(acre_manager *manager, acre_pool_set *set, con
 }
 
 // Once through the pools that the mode allows.
-static acre_status serve(acre_manager *manager, const request *wanted, const acre_pool *searched,
-                         acre_pool **served, acre_run *run, acre_error *error) {
+static acre_status serve(acre_manager *manager, const acre_request *wanted,
+                         const acre_pool *searched, acre_pool **served, acre_run *run,
+                         acre_error *error) {
     acre_pool *persistent = &manager->persistent;
     *served = manager->mode == ACRE_MODE_DEDICATED ? &manager->dedicated : persistent;
     if (wanted->size == 0) {
@@ -257,10 +229,9 @@ static void describe_memory(acre_manager *manager, acre_error *error) {
 }
 
 // Everything but the hit in the first pool: growth, other modes, failing.
-static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
-                                                          const request *wanted,
-                                                          const acre_pool *searched,
-                                                          acre_handle **handle, acre_error *error) {
+static acre_status reserve_slow(acre_manager *manager, const acre_request *wanted,
+                                const acre_pool *searched, acre_handle **handle,
+                                acre_error *error) {
     acre_pool *pool = NULL;
     acre_run run = {NULL, 0};
     bool may_return = wanted->update == ACRE_PAGES_ALLOW;
@@ -287,9 +258,9 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
     }
     if (status == ACRE_OK) {
         uint64_t padding = acre_heap_padded(&manager->heap, wanted->size) - wanted->size;
-        *handle = hand_out(manager, pool, wanted->size, padding, wanted->tag, run);
+        *handle = acre_hand_out(manager, pool, wanted->size, padding, wanted->tag, run);
         if (manager->told) {
-            tell(manager, wanted, run.name, pool);
+            acre_reserve_tell(manager, wanted, run.name, pool);
         }
         return ACRE_OK;
     }
@@ -297,10 +268,8 @@ static __attribute__((noinline)) acre_status reserve_slow(acre_manager *manager,
     return status;
 }
 
-// A reservation that could not be served from the room of its pool at once, if it was tried.
-static __attribute__((noinline)) acre_status
-reserve_with_care(acre_manager *manager, request *wanted, const acre_pool *searched,
-                  acre_handle **handle, acre_error *error) {
+acre_status acre_reserve(acre_manager *manager, acre_request *wanted, const acre_pool *searched,
+                         acre_handle **handle, acre_error *error) {
     if (manager->capturing != NULL && wanted->update == ACRE_PAGES_ALLOW) {
         wanted->update = ACRE_PAGES_ADD_ONLY;
     }
@@ -315,190 +284,4 @@ reserve_with_care(acre_manager *manager, request *wanted, const acre_pool *searc
         manager->heap.reservations++;
     }
     return reserve_slow(manager, wanted, searched, handle, error);
-}
-
-// ---- entry ---------------------------------------------------------------------------------
-
-// From room held, if that takes neither more records nor a look elsewhere.
-// => none otherwise; `*searched` is the pool when it has no room.
-static inline __attribute__((always_inline)) acre_run
-take_at_once(acre_pool *pool, uint64_t padded, uint64_t step, const acre_pool **searched) {
-    if (acre_likely(pool->carves)) {
-        uint32_t class = acre_bin_class(padded);
-        acre_run run = acre_carve_take_freed(&pool->carve, padded, step, class);
-        if (run.slice != NULL) {
-            acre_pool_hold(pool, acre_page_at(pool->heap, acre_slice_page(run.slice)));
-            return run;
-        }
-        if (acre_unlikely(!acre_slab_is_prepared(&pool->heap->slices, ACRE_POOL_RECORDS))) {
-            return run;
-        }
-        run = acre_carve_search(&pool->carve, padded, step, class);
-        if (acre_likely(run.slice != NULL)) {
-            acre_pool_hold_taken(pool, run);
-            return run;
-        }
-    } else {
-        acre_run run = pool->ops->reserve(pool, padded, step); // pages are not cut: no records
-        if (run.slice != NULL) {
-            return run;
-        }
-    }
-    *searched = pool;
-    return (acre_run){NULL, 0};
-}
-
-// What most reservations are: nothing is due, and the first pool that accepts the size has room.
-// => NULL when something is different; nothing changed then. `*searched` is a pool without room.
-static inline __attribute__((always_inline)) acre_handle *
-reserve_at_once(acre_manager *manager, uint64_t size, uint64_t step, acre_page_update update,
-                uint32_t tag, const acre_pool **searched) {
-    acre_heap *heap = &manager->heap;
-    const acre_slab *handles = &manager->home->handles;
-    const acre_pool_set *layout = &manager->layout;
-    if (acre_unlikely(heap->reservations >= heap->quiet_until || size == 0 ||
-                      (handles->free_head == 0 && !acre_slab_is_prepared(handles, 1)))) {
-        return NULL;
-    }
-    uint32_t place = acre_pool_set_accepts(layout, layout->route[acre_log2(size)], size);
-    if (acre_unlikely(place == layout->count)) {
-        return NULL;
-    }
-    acre_pool *pool = layout->pools[place];
-    uint64_t padded = (size + heap->alignment_mask) & ~heap->alignment_mask;
-    acre_run run = take_at_once(pool, padded, step, searched);
-    if (acre_unlikely(run.slice == NULL)) {
-        return NULL;
-    }
-    heap->reservations += update != ACRE_PAGES_FORBIDDEN;
-    return hand_out(manager, pool, size, padded - size, tag, run);
-}
-
-// The end of every reservation: a listener hears of those that failed, for whatever reason.
-static acre_status finish(acre_manager *manager, const request *wanted, acre_status status,
-                          acre_error *theirs, const acre_error *detail) {
-    if (status != ACRE_OK && manager->told) {
-        tell(manager, wanted, 0, NULL);
-    }
-    return acre_error_close(theirs, detail, status);
-}
-
-static __attribute__((noinline)) acre_status reserve_plain(acre_manager *manager, uint64_t size,
-                                                           const acre_pool *searched,
-                                                           acre_handle **handle,
-                                                           acre_error *error) {
-    acre_error local;
-    acre_error *detail = acre_error_open(error, &local);
-    request wanted = {.size = size, .step = manager->heap.alignment, .update = ACRE_PAGES_ALLOW};
-    acre_status status = reserve_with_care(manager, &wanted, searched, handle, detail);
-    return finish(manager, &wanted, status, error, detail);
-}
-
-acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
-                                 acre_error *error) {
-    const acre_pool *searched = NULL;
-    acre_manager_take_pending(manager);
-    acre_handle *taken =
-        reserve_at_once(manager, size, manager->heap.alignment, ACRE_PAGES_ALLOW, 0, &searched);
-    if (acre_likely(taken != NULL)) {
-        *handle = taken;
-        return ACRE_OK;
-    }
-    return reserve_plain(manager, size, searched, handle, error);
-}
-
-// Checks a reservation and makes the request of it.
-static acre_status read_reservation(const acre_manager *manager,
-                                    const acre_reservation *reservation, request *wanted,
-                                    acre_error *error) {
-    const acre_heap *heap = &manager->heap;
-    acre_reservation copy = ACRE_RESERVATION_INIT(0);
-    const acre_reservation *own = reservation;
-    if (acre_unlikely(reservation->struct_size != sizeof *reservation)) {
-        if (!acre_struct_read(&copy, sizeof copy, reservation)) {
-            return acre_error_set(error, ACRE_UNSUPPORTED,
-                                  "the reservation has fields this version does not know");
-        }
-        own = &copy;
-    }
-    wanted->size = own->size;
-    wanted->step = heap->alignment;
-    wanted->stream = own->stream;
-    wanted->update = own->page_update;
-    wanted->tag = own->tag;
-    if (acre_unlikely((unsigned)own->page_update > ACRE_PAGES_FORBIDDEN)) {
-        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "no such page_update: %d",
-                              (int)own->page_update);
-    }
-    if (acre_likely(own->alignment <= 1)) {
-        return ACRE_OK;
-    }
-    if (own->alignment > heap->storage->alignment) {
-        acre_error_describe(error, ACRE_UNSUPPORTED,
-                            "the alignment is above that of the storage's pages");
-        error->size = own->alignment;
-        error->capacity = heap->storage->alignment;
-        return ACRE_UNSUPPORTED;
-    }
-    wanted->step = acre_lcm(heap->alignment, own->alignment);
-    return ACRE_OK;
-}
-
-// A move must keep what the offset is a multiple of.
-static void note_alignment(acre_manager *manager, const acre_handle *handle, uint64_t alignment) {
-    bool divides = manager->heap.storage->alignment % alignment == 0;
-    acre_slice_set_aligned(acre_heap_slice(&manager->heap, handle->slice),
-                           divides ? ACRE_SLICE_ALIGNED : ACRE_SLICE_ODD_ALIGNED);
-}
-
-static __attribute__((noinline)) acre_status
-reserve_as_asked(acre_manager *manager, const acre_reservation *reservation,
-                 const acre_pool *searched, acre_handle **handle, acre_error *error) {
-    acre_error local;
-    acre_error *detail = acre_error_open(error, &local);
-    request wanted = {.size = 0};
-    acre_status status = read_reservation(manager, reservation, &wanted, detail);
-    if (status == ACRE_OK) {
-        status = reserve_with_care(manager, &wanted, searched, handle, detail);
-        if (wanted.step != manager->heap.alignment && status == ACRE_OK) {
-            note_alignment(manager, *handle, reservation->alignment);
-        }
-    }
-    return finish(manager, &wanted, status, error, detail);
-}
-
-// Whether a request that may add no page is to be refused: the first pool that accepts it has no
-// room, and would get a page if it could.
-static inline bool is_refused(const acre_manager *manager, const acre_reservation *reservation,
-                              const acre_pool *searched) {
-    if (searched == NULL || reservation->page_update != ACRE_PAGES_FORBIDDEN) {
-        return false;
-    }
-    uint64_t padded = acre_heap_padded(&manager->heap, reservation->size);
-    acre_need need = {reservation->size, padded, manager->heap.alignment};
-    return !acre_pool_is_full_for(searched, &need);
-}
-
-acre_status acre_manager_reserve_with(acre_manager *manager, const acre_reservation *reservation,
-                                      acre_handle **handle, acre_error *error) {
-    const acre_pool *searched = NULL;
-    acre_manager_take_pending(manager);
-    if (acre_likely(reservation->struct_size == sizeof *reservation &&
-                    (unsigned)reservation->page_update <= ACRE_PAGES_FORBIDDEN &&
-                    reservation->alignment <= 1)) {
-        acre_handle *taken = reserve_at_once(manager, reservation->size, manager->heap.alignment,
-                                             reservation->page_update, reservation->tag, &searched);
-        if (acre_likely(taken != NULL)) {
-            *handle = taken;
-            return ACRE_OK;
-        }
-        if (is_refused(manager, reservation, searched)) { // nobody listens, or it would be NULL
-            acre_error local;
-            acre_error *detail = acre_error_open(error, &local);
-            acre_status status =
-                acre_error_refuse(detail, ACRE_PAGE_UPDATE_FORBIDDEN, reservation->size);
-            return acre_error_close(error, detail, status);
-        }
-    }
-    return reserve_as_asked(manager, reservation, searched, handle, error);
 }
