@@ -301,7 +301,10 @@ static void give(carve_case *at) {
     at->last = at->live[gone];
     at->freed = true;
     remove_live(at, gone);
-    acre_carve_give(&at->carve, at->last.run);
+    uint32_t retired = acre_carve_give(&at->carve, at->last.run);
+    if (retired != 0) {
+        acre_carve_retire(&at->carve, retired);
+    }
 }
 
 static void run_carve(uint64_t seed, uint64_t count) {

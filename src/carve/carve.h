@@ -68,7 +68,7 @@ void acre_carve_settle(acre_carve *carve);
 // The same but for the run freed last.
 void acre_carve_settle_stacks(acre_carve *carve);
 
-// The rest of acre_carve_give: `name` was freed before, and its stack does not take it.
+// The rest of acre_carve_give: `name` was freed earlier, and its stack did not take it.
 void acre_carve_retire(acre_carve *carve, uint32_t name);
 
 // The rest of acre_carve_take, when nothing of the size was freed lately.
@@ -119,14 +119,16 @@ static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_
     return freed.slice != NULL ? freed : acre_carve_search(carve, size, step, class);
 }
 
-// Gives a live run back.
-static inline void acre_carve_give(acre_carve *carve, acre_run run) {
+// Gives a live run back. => a run that acre_carve_retire is to be told of, before anything else is
+// asked of the carve; 0 = none
+static inline __attribute__((always_inline)) uint32_t acre_carve_give(acre_carve *carve,
+                                                                      acre_run run) {
     uint32_t before = carve->recent;
     acre_slice_set_state(run.slice, ACRE_SLICE_RECENT);
     carve->recent = run.name;
     carve->merged_most = 0;
     if (before == 0) {
-        return;
+        return 0;
     }
     const acre_slice *slice = acre_slice_at(carve->slices, before);
     uint32_t place = acre_bin_class(slice->size) - carve->stacked_from;
@@ -137,10 +139,10 @@ static inline void acre_carve_give(acre_carve *carve, acre_run run) {
             stack->names[top] = before;
             stack->top = top + 1;
             carve->stacked++;
-            return;
+            return 0;
         }
     }
-    acre_carve_retire(carve, before);
+    return before;
 }
 
 // Takes out the free runs of a page, so that no room of it is found. Live runs of it

@@ -2,7 +2,7 @@
 #include "manager/manager.h"
 
 // Ends what others know of an allocation: listeners, the log, failures.
-static __attribute__((noinline)) void forget(acre_manager *manager, uint32_t name, uint64_t size) {
+static void forget(acre_manager *manager, uint32_t name, uint64_t size) {
     if (manager->told) {
         acre_manager_tell(manager,
                           &(acre_event){.struct_size = sizeof(acre_event),
@@ -16,21 +16,19 @@ static __attribute__((noinline)) void forget(acre_manager *manager, uint32_t nam
     }
 }
 
-// Frees the allocation in a live slice.
-static inline __attribute__((always_inline)) void free_slice(acre_manager *manager, uint32_t name) {
+// Frees the allocation in a live slice, which may be of any kind.
+static void free_slice(acre_manager *manager, uint32_t name) {
     acre_heap *heap = &manager->heap;
     acre_slice *slice = acre_heap_slice(heap, name);
     uint64_t size = slice->live.requested;
-    if (acre_unlikely(manager->told || manager->tainted.count != 0)) {
-        forget(manager, name, size);
-    }
+    forget(manager, name, size);
     acre_pool *pool;
     if (acre_likely(size != 0)) {
         acre_page *page = acre_page_at(heap, acre_slice_page(slice));
         pool = page->pool;
         pool->usage.in_use -= size;
         pool->usage.padding -= acre_heap_padded(heap, size) - size;
-        acre_pool_release(pool, page, (acre_run){slice, name});
+        pool->ops->release(pool, page, (acre_run){slice, name});
     } else {
         pool = acre_manager_pool(manager, slice->before);
         pool->zero_sized--;
@@ -52,18 +50,64 @@ static __attribute__((noinline)) acre_handle *free_special(acre_manager *manager
     return next;
 }
 
-// Frees a record that nothing holds, and its allocation when it has one. => another that nothing
-// holds any more, or NULL
-static inline __attribute__((always_inline)) acre_handle *free_handle(acre_manager *manager,
-                                                                      acre_handle *handle) {
-    uint32_t slice = handle->slice;
-    if (acre_unlikely(slice - 1 >= ACRE_HANDLE_MARK - 1)) { // none, or a mark
-        return free_special(manager, handle);
-    }
+static void give_record(acre_manager *manager, acre_handle *handle) {
     handle->slice = 0;
-    free_slice(manager, slice);
     acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
-    return NULL;
+}
+
+// Frees a record that nothing holds, whatever it is, and its allocation when it has one.
+static __attribute__((noinline)) void free_any(acre_manager *manager, acre_handle *handle) {
+    while (handle != NULL) {
+        uint32_t slice = handle->slice;
+        if (slice - 1 >= ACRE_HANDLE_MARK - 1) { // none, or a mark
+            handle = free_special(manager, handle);
+        } else {
+            free_slice(manager, slice);
+            give_record(manager, handle);
+            handle = NULL;
+        }
+    }
+}
+
+// What is left of a release: a run freed earlier merges, and the page may be empty now.
+static __attribute__((noinline)) void settle(acre_pool *pool, uint32_t page, uint32_t retired) {
+    if (retired != 0) {
+        acre_carve_retire(&pool->carve, retired);
+    }
+    if (acre_page_at(pool->heap, page)->live == 0) {
+        acre_pool_page_idles(pool, page);
+    }
+}
+
+// Frees a record that nothing holds, and its allocation. It calls nothing but at its very end, so
+// that no register is saved; what would need more goes to free_any.
+static inline __attribute__((always_inline)) void free_handle(acre_manager *manager,
+                                                              acre_handle *handle) {
+    acre_heap *heap = &manager->heap;
+    uint32_t name = handle->slice;
+    if (acre_unlikely(name - 1 >= ACRE_HANDLE_MARK - 1 || manager->told ||
+                      manager->tainted.count != 0)) {
+        free_any(manager, handle);
+        return;
+    }
+    acre_slice *slice = acre_heap_slice(heap, name);
+    uint64_t size = slice->live.requested;
+    uint32_t page_name = acre_slice_page(slice);
+    acre_page *page;
+    acre_pool *pool;
+    if (acre_unlikely(size == 0 || (page = acre_page_at(heap, page_name))->guards != 0 ||
+                      !(pool = page->pool)->carves)) {
+        free_any(manager, handle);
+        return;
+    }
+    pool->usage.allocations--;
+    pool->usage.in_use -= size;
+    pool->usage.padding -= slice->size - size;
+    give_record(manager, handle);
+    uint32_t retired = acre_carve_give(&pool->carve, (acre_run){slice, name});
+    if (acre_unlikely((--page->live == 0) | (retired != 0))) {
+        settle(pool, page_name, retired);
+    }
 }
 
 void acre_manager_take_in(acre_manager *manager) {
@@ -72,12 +116,12 @@ void acre_manager_take_in(acre_manager *manager) {
     while (name != 0) {
         acre_handle *handle = acre_handle_at(home, name);
         name = handle->link;
-        while (acre_unlikely((handle = free_handle(manager, handle)) != NULL)) {
-        }
+        free_handle(manager, handle);
     }
 }
 
-static __attribute__((noinline)) void release_slow(acre_manager *manager, acre_handle *handle) {
+static __attribute__((noinline)) void release_any(acre_manager *manager, acre_handle *handle) {
+    acre_manager_take_pending(manager);
     if (handle == NULL) {
         return;
     }
@@ -86,24 +130,21 @@ static __attribute__((noinline)) void release_slow(acre_manager *manager, acre_h
         acre_manager_take_pending(manager);
     } else if (atomic_fetch_sub_explicit(&handle->counts, ACRE_OWNER, memory_order_acq_rel) ==
                ACRE_OWNER) {
-        while (handle != NULL) {
-            handle = free_handle(manager, handle);
-        }
+        free_any(manager, handle);
     }
 }
 
 void acre_manager_release(acre_manager *manager, acre_handle *handle) {
-    acre_manager_take_pending(manager);
-    if (acre_likely(handle != NULL && !acre_handle_is_loose(handle) &&
-                    acre_slab_chunk_of(handle)->owner == manager->home &&
-                    // Whoever holds the only reference is alone with it: no other thread can add
-                    // one, so the locked decrement is spared. Acquire, since the others may have
-                    // let go on other threads.
-                    atomic_load_explicit(&handle->counts, memory_order_acquire) == ACRE_OWNER &&
-                    handle->slice - 1 < ACRE_HANDLE_MARK - 1)) {
-        atomic_store_explicit(&handle->counts, 0, memory_order_relaxed);
-        (void)free_handle(manager, handle);
-    } else {
-        release_slow(manager, handle);
+    if (acre_unlikely(handle == NULL || acre_handle_is_loose(handle) ||
+                      acre_slab_chunk_of(handle)->owner != manager->home ||
+                      acre_home_has_pending(manager->home) ||
+                      // Whoever holds the only reference is alone with it: no other thread can add
+                      // one, so the locked decrement is spared. Acquire, since the others may have
+                      // let go on other threads.
+                      atomic_load_explicit(&handle->counts, memory_order_acquire) != ACRE_OWNER)) {
+        release_any(manager, handle);
+        return;
     }
+    atomic_store_explicit(&handle->counts, 0, memory_order_relaxed);
+    free_handle(manager, handle);
 }

@@ -5,8 +5,9 @@
 // saved. One after the other tries more:
 //
 //   acre_manager_reserve    nothing is due, and the pool was given back a run of the size
-//   reserve_plain           or has room
-//   acre_reserve            or whatever it takes
+//   reserve_cut             or has one to cut
+//   reserve_plain           whatever the policy of the pool
+//   acre_reserve            whatever it takes
 #include "base/error.h"
 #include "base/structs.h"
 #include "manager/reserve.h"
@@ -70,6 +71,16 @@ static acre_status finish(acre_manager *manager, const acre_request *wanted, acr
     return acre_error_close(theirs, detail, status);
 }
 
+static acre_status reserve_anyhow(acre_manager *manager, uint64_t size, const acre_pool *searched,
+                                  acre_handle **handle, acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    acre_request wanted = {
+        .size = size, .step = manager->heap.alignment, .update = ACRE_PAGES_ALLOW};
+    acre_status status = acre_reserve(manager, &wanted, searched, handle, detail);
+    return finish(manager, &wanted, status, error, detail);
+}
+
 static __attribute__((noinline)) acre_status
 reserve_plain(acre_manager *manager, uint64_t size, acre_handle **handle, acre_error *error) {
     const acre_pool *searched = NULL;
@@ -79,30 +90,46 @@ reserve_plain(acre_manager *manager, uint64_t size, acre_handle **handle, acre_e
         *handle = taken;
         return ACRE_OK;
     }
-    acre_error local;
-    acre_error *detail = acre_error_open(error, &local);
-    acre_request wanted = {
-        .size = size, .step = manager->heap.alignment, .update = ACRE_PAGES_ALLOW};
-    acre_status status = acre_reserve(manager, &wanted, searched, handle, detail);
-    return finish(manager, &wanted, status, error, detail);
+    return reserve_anyhow(manager, size, searched, handle, error);
+}
+
+// When nothing is due, and the pool, which cuts its pages, was not given back a run of the size.
+static __attribute__((noinline)) acre_status reserve_cut(acre_manager *manager, acre_pool *pool,
+                                                         uint64_t size, acre_handle **handle,
+                                                         acre_error *error) {
+    const acre_pool *searched = NULL;
+    if (acre_likely(acre_slab_is_prepared(&manager->heap.slices, ACRE_POOL_RECORDS))) {
+        uint64_t padded = padded_of(manager, size);
+        acre_run run =
+            acre_carve_search(&pool->carve, padded, pool->carve.unit, acre_bin_class(padded));
+        if (acre_likely(run.slice != NULL)) {
+            acre_pool_hold_taken(pool, run);
+            manager->heap.reservations++;
+            *handle = acre_hand_out(manager, pool, size, padded - size, 0, run);
+            return ACRE_OK;
+        }
+        searched = pool;
+    }
+    return reserve_anyhow(manager, size, searched, handle, error);
 }
 
 acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
                                  acre_error *error) {
     acre_pool *pool;
-    if (acre_likely(!acre_home_has_pending(manager->home) && is_quiet(manager, size) &&
-                    (pool = pool_for(manager, size)) != NULL && pool->carves)) {
-        uint64_t padded = padded_of(manager, size);
-        acre_run run =
-            acre_carve_take_freed(&pool->carve, padded, pool->carve.unit, acre_bin_class(padded));
-        if (acre_likely(run.slice != NULL)) {
-            acre_pool_hold(pool, acre_page_at(&manager->heap, acre_slice_page(run.slice)));
-            manager->heap.reservations++;
-            *handle = acre_hand_out(manager, pool, size, padded - size, 0, run);
-            return ACRE_OK;
-        }
+    if (acre_unlikely(acre_home_has_pending(manager->home) || !is_quiet(manager, size) ||
+                      (pool = pool_for(manager, size)) == NULL || !pool->carves)) {
+        return reserve_plain(manager, size, handle, error);
     }
-    return reserve_plain(manager, size, handle, error);
+    uint64_t padded = padded_of(manager, size);
+    acre_run run =
+        acre_carve_take_freed(&pool->carve, padded, pool->carve.unit, acre_bin_class(padded));
+    if (run.slice == NULL) {
+        return reserve_cut(manager, pool, size, handle, error);
+    }
+    acre_pool_hold(pool, acre_page_at(&manager->heap, acre_slice_page(run.slice)));
+    manager->heap.reservations++;
+    *handle = acre_hand_out(manager, pool, size, padded - size, 0, run);
+    return ACRE_OK;
 }
 
 // Checks a reservation and makes the request of it.

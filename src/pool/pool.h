@@ -161,16 +161,6 @@ static inline void acre_pool_hold_taken(acre_pool *pool, acre_run run) {
     acre_pool_hold(pool, page);
 }
 
-// `ops->release` without a call through it where pages are cut.
-static inline void acre_pool_release(acre_pool *pool, acre_page *page, acre_run run) {
-    if (acre_likely(pool->carves && page->guards == 0)) {
-        acre_carve_give(&pool->carve, run);
-        acre_pool_let_go(pool, page, acre_slice_page(run.slice));
-    } else {
-        pool->ops->release(pool, page, run);
-    }
-}
-
 // exact.c: enters an idle page into the order of pages to reclaim, when the pool reclaims.
 void acre_exact_page_idles(acre_pool *pool, acre_page *page, uint32_t name);
 

@@ -17,7 +17,10 @@ static void sliced_release(acre_pool *pool, acre_page *page, acre_run run) {
     if (acre_unlikely(page->guards > 0)) {
         acre_carve_withhold(run);
     } else {
-        acre_carve_give(&pool->carve, run);
+        uint32_t retired = acre_carve_give(&pool->carve, run);
+        if (retired != 0) {
+            acre_carve_retire(&pool->carve, retired);
+        }
     }
     acre_pool_let_go(pool, page, acre_slice_page(run.slice));
 }
