@@ -111,12 +111,16 @@ static void search(bins_case *at) {
     uint64_t largest = 0;
     uint64_t bytes = 0;
     bool any = false;
+    bool equal = false;
+    bool found_equal = false;
     bool fits = false;
     bool holds = false;
     bool holds_aligned = false;
     for (uint32_t i = 0; i < list->count; i++) {
         bool one = list_holds(list, i, size, step);
         any = any || list->sizes[i] >= size;
+        equal = equal || list->sizes[i] == size;
+        found_equal = found_equal || (list->sizes[i] == size && list->names[i] == found);
         fits = fits || one;
         holds = holds || (list->sizes[i] >= size && list->names[i] == found);
         holds_aligned = holds_aligned || (one && list->names[i] == aligned);
@@ -124,6 +128,7 @@ static void search(bins_case *at) {
         bytes += list->sizes[i];
     }
     REQUIRE(at->seed, at->step, found == 0 ? !any : holds);
+    REQUIRE(at->seed, at->step, equal == found_equal); // an exact fit comes first
     REQUIRE(at->seed, at->step, aligned == 0 ? !fits : holds_aligned);
     REQUIRE(at->seed, at->step, acre_bins_largest(&at->bins) == largest);
     REQUIRE(at->seed, at->step, at->bins.count == list->count && at->bins.bytes == bytes);
@@ -342,7 +347,7 @@ static void run_carve(uint64_t seed, uint64_t count) {
 
 // ---- tests ---------------------------------------------------------------------------------
 
-static void bins_find_a_run_that_fits_whenever_there_is_one(void **state) {
+static void bins_find_a_run_that_fits_whenever_there_is_one_and_an_exact_one_first(void **state) {
     (void)state;
     repeat(run_bins);
 }
@@ -355,7 +360,7 @@ carving_never_overlaps_merges_what_is_free_and_returns_what_was_freed_last(void 
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bins_find_a_run_that_fits_whenever_there_is_one),
+        cmocka_unit_test(bins_find_a_run_that_fits_whenever_there_is_one_and_an_exact_one_first),
         cmocka_unit_test(
             carving_never_overlaps_merges_what_is_free_and_returns_what_was_freed_last),
     };

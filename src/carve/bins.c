@@ -80,11 +80,35 @@ static uint32_t look_through(const acre_bins *bins, uint32_t head, uint64_t size
     return 0;
 }
 
+uint32_t acre_bins_find_in_class(const acre_bins *bins, uint64_t size, uint32_t class) {
+    const acre_bin *bin = &bins->classes[class];
+    uint32_t first = 0;
+    uint32_t looks = bin->count;
+    if (acre_bins_is_crowded(bins, class)) {
+        uint32_t exact = acre_free_index_find_exact(&bins->exact, size);
+        if (exact != 0) {
+            return exact;
+        }
+        looks = ACRE_BIN_LOOKS;
+    }
+    for (uint32_t at = bin->head; looks > 0; looks--) {
+        const acre_slice *slice = slice_at(bins, at);
+        if (slice->size == size) {
+            return at;
+        }
+        if (first == 0 && slice->size > size) {
+            first = at;
+        }
+        at = slice->bin_next;
+    }
+    return first;
+}
+
 uint32_t acre_bins_find_exactly(const acre_bins *bins, uint64_t size) {
     uint32_t class = acre_bin_class(size);
     return acre_bins_is_crowded(bins, class) // larger classes are empty: it finds one of this
                ? acre_free_index_find(&bins->exact, size)
-               : look_through(bins, bins->classes[class].head, size, 1);
+               : acre_bins_find_in_class(bins, size, class);
 }
 
 uint32_t acre_bins_find_aligned(const acre_bins *bins, uint64_t size, uint64_t step,

@@ -10,10 +10,11 @@
 //   words      bit c % 64 of word c / 64: class c holds a run; a word spans four octaves
 //   summary    bit w: word w is not 0
 //
-// A request takes the first of the foremost few runs of its own class that holds it, else the front
-// of the next class that is not empty, by one or two bit scans. When there is no such class its own
-// one must be known exactly: one of a single size (up to 32 times the alignment) is, one of few
-// runs is looked through, and the runs of a crowded one are kept in a free_index as well.
+// A request takes a run of exactly its size if there is one, else the first of the foremost few
+// runs of its own class that holds it, else the front of the next class that is not empty, by one
+// or two bit scans. When there is no such class its own one must be known exactly: one of a single
+// size (up to 32 times the alignment) is, one of few runs is looked through, and the runs of a
+// crowded one are kept in a free_index as well.
 //
 // Adding and removing have no branch for an empty class or the last run of one: whether there is
 // one is a matter of chance, and a wrong guess costs as much as all the rest. A ring of one names
@@ -27,7 +28,7 @@
 
 #define ACRE_BIN_CLASSES 1024u
 #define ACRE_BIN_WORDS   (ACRE_BIN_CLASSES / 64)
-#define ACRE_BIN_LOOKS   4u // runs of its own class that a request looks at
+#define ACRE_BIN_LOOKS   4u // runs of a crowded class that a request looks at
 #define ACRE_BIN_CROWD   8u // runs above which a class of several sizes is crowded
 
 typedef struct acre_bin {
@@ -75,6 +76,10 @@ void acre_bins_crowd(acre_bins *bins, uint32_t class, uint32_t name);
 
 // A run leaves a crowded class; it is in the ring no more, and counted still.
 void acre_bins_uncrowd(acre_bins *bins, uint32_t class, uint32_t name);
+
+// => the run of a class of several sizes that a request of the class takes, though there are larger
+// ones; 0 = none of it
+uint32_t acre_bins_find_in_class(const acre_bins *bins, uint64_t size, uint32_t class);
 
 // ---- what every request and release does ---------------------------------------------------
 
@@ -180,16 +185,10 @@ static inline uint32_t acre_bins_find(const acre_bins *bins, uint64_t size, uint
         if (acre_unlikely(larger == ACRE_BIN_CLASSES)) {
             return acre_bins_find_exactly(bins, size);
         }
-        uint32_t head = bins->classes[class].head;
-        uint32_t at = head;
-        uint32_t looks = ACRE_BIN_LOOKS;
-        do {
-            const acre_slice *slice = acre_slice_at(bins->slices, at);
-            if (slice->size >= size) {
-                return at;
-            }
-            at = slice->bin_next;
-        } while (at != head && --looks > 0);
+        uint32_t own = acre_bins_find_in_class(bins, size, class);
+        if (own != 0) {
+            return own;
+        }
         found = larger;
     }
     return found == ACRE_BIN_CLASSES ? 0 : bins->classes[found].head;

@@ -129,6 +129,11 @@ void acre_carve_retire(acre_carve *carve, uint32_t name) {
     merge(carve, name);
 }
 
+static bool has_stack(const acre_carve *carve, uint32_t name) {
+    uint64_t size = acre_slice_at(carve->slices, name)->size;
+    return acre_bin_class(size) - carve->stacked_from < ACRE_STACKS;
+}
+
 static void settle_recent(acre_carve *carve) {
     uint32_t name = carve->recent;
     carve->recent = 0;
@@ -334,6 +339,10 @@ static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t ste
 
 acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step, uint32_t class) {
     uint32_t name = find(carve, size, step, class);
+    if (name != 0 && carve->recent != 0 && !has_stack(carve, carve->recent)) {
+        settle_recent(carve); // a large run: with its neighbours it may be what fits
+        name = find(carve, size, step, class);
+    }
     if (acre_unlikely(name == 0)) {
         // A request that nothing holds leaves even what has not merged as it was.
         if (!merging_helps(carve, size, step)) {
