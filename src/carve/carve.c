@@ -200,9 +200,10 @@ static acre_slice merged_at(const acre_carve *carve, uint32_t name) {
     return merged;
 }
 
-// One unmerged run after the other. => 0 after the last
+// One unmerged run after the other: the recent one, then those on stacks. => 0 after the last
 typedef struct unmerged_walk {
     uint32_t stack, place;
+    uint32_t met; // of those on stacks
     bool had_recent;
 } unmerged_walk;
 
@@ -213,12 +214,17 @@ static uint32_t next_unmerged(const acre_carve *carve, unmerged_walk *walk) {
             return carve->recent;
         }
     }
-    for (; walk->stack < ACRE_STACKS; walk->stack++, walk->place = 0) {
-        while (walk->place < ACRE_STACK_DEPTH) {
-            uint32_t name = carve->stacks[walk->stack].names[walk->place++];
-            if (name != 0) {
-                return name;
+    while (walk->met < carve->stacked) {
+        if (walk->place == ACRE_STACK_DEPTH) {
+            walk->place = 0;
+            if (++walk->stack == ACRE_STACKS) { // the check is to see a wrong count
+                return 0;
             }
+        }
+        uint32_t name = carve->stacks[walk->stack].names[walk->place++];
+        if (name != 0) {
+            walk->met++;
+            return name;
         }
     }
     return 0;
@@ -226,7 +232,7 @@ static uint32_t next_unmerged(const acre_carve *carve, unmerged_walk *walk) {
 
 static uint64_t merged_largest(const acre_carve *carve) {
     uint64_t largest = 0;
-    unmerged_walk walk = {0, 0, false};
+    unmerged_walk walk = {.met = 0};
     for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
         if (!is_unmerged(carve, acre_slice_at(carve->slices, name)->before)) {
             largest = acre_max(largest, merged_at(carve, name).size);
@@ -248,7 +254,7 @@ static bool merging_helps(acre_carve *carve, uint64_t size, uint64_t step) {
     if (carve->merged_most < size || step == carve->unit) {
         return carve->merged_most >= size;
     }
-    unmerged_walk walk = {0, 0, false};
+    unmerged_walk walk = {.met = 0};
     for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
         acre_slice merged = merged_at(carve, name);
         if (acre_slice_holds(&merged, size, step)) {
@@ -429,7 +435,7 @@ acre_carve_free acre_carve_get_free(const acre_carve *carve) {
     }
     acre_carve_free result = {carve->bins.count, carve->bins.bytes,
                               acre_bins_largest(&carve->bins)};
-    unmerged_walk walk = {0, 0, false};
+    unmerged_walk walk = {.met = 0};
     for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
         const acre_slice *slice = acre_slice_at(carve->slices, name);
         result.bytes += slice->size;
@@ -443,7 +449,7 @@ acre_carve_free acre_carve_get_free(const acre_carve *carve) {
 
 bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, uint64_t unmerged) {
     uint64_t met = 0;
-    unmerged_walk walk = {0, 0, false};
+    unmerged_walk walk = {.met = 0};
     for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0; met++) {
         if (!is_unmerged(carve, name)) {
             return false;
