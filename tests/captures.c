@@ -231,7 +231,10 @@ static void a_refusal_in_a_scope_leaves_everything_as_it_was(void **state) {
         snapshot after = snapshot_of(r.manager);
         assert_same_state(&before, &after);
         acre_capture_report scope_after = scope_of(scope);
-        assert_memory_equal(&scope_before, &scope_after, sizeof scope_after);
+        assert_int_equal(scope_before.pages, scope_after.pages);
+        assert_int_equal(scope_before.pool_count, scope_after.pool_count);
+        assert_int_equal(scope_before.usage.allocations, scope_after.usage.allocations);
+        assert_int_equal(scope_before.usage.reserved, scope_after.usage.reserved);
         acre_manager_release(r.manager, a);
         destroy(r.manager, scope);
         rig_close(&r);

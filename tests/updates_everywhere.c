@@ -109,7 +109,9 @@ static void forbidden_changes_nothing(const setting *chosen) {
         assert_unchanged(&before, &after);
         map redrawn = map_of(manager);
         assert_int_equal(redrawn.count, drawn.count);
-        assert_memory_equal(redrawn.live, drawn.live, drawn.count * sizeof *drawn.live);
+        for (size_t k = 0; k < drawn.count; k++) {
+            assert_true(is_in(&redrawn, &drawn.live[k]));
+        }
     }
     // One that is served takes room held, and no page comes or goes.
     acre_handle *served = NULL;

@@ -127,7 +127,7 @@ static acre_status serve_from_set(acre_manager *manager, acre_pool_set *set,
         acre_pool *pool = set->pools[i];
         acre_need need = need_of(manager, wanted);
         *served = pool;
-        if (pool != searched) {
+        if (searched == NULL || pool != searched) {
             *run = pool->ops->reserve(pool, need.padded, need.step);
             if (run->slice != NULL) {
                 return ACRE_OK;
