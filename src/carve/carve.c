@@ -13,7 +13,7 @@ void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint
     carve->cuts = cuts;
     acre_bins_init(&carve->bins, host, slices, unit);
     carve->stacks = (acre_carve_stack *)(uintptr_t)no_stacks;
-    carve->stacked_from = carve->bins.mixed - ACRE_STACKS;
+    carve->unit_shift = acre_is_power_of_two(unit) ? acre_log2(unit) : 64;
     acre_free_index_init(&carve->whole, host, slices);
 }
 
@@ -117,7 +117,7 @@ static void merge(acre_carve *carve, uint32_t name) {
 // of a stack is one piece again; another one's size is probably wanted again.
 void acre_carve_retire(acre_carve *carve, uint32_t name) {
     const acre_slice *slice = acre_slice_at(carve->slices, name);
-    uint32_t place = acre_bin_class(slice->size) - carve->stacked_from;
+    uint64_t place = acre_carve_place(carve, slice->size);
     if (place < ACRE_STACKS && slice->after != carve->cut_last) { // the stack is full
         acre_carve_stack *stack = &carve->stacks[place];
         uint32_t top = stack->top % ACRE_STACK_DEPTH;
@@ -130,8 +130,7 @@ void acre_carve_retire(acre_carve *carve, uint32_t name) {
 }
 
 static bool has_stack(const acre_carve *carve, uint32_t name) {
-    uint64_t size = acre_slice_at(carve->slices, name)->size;
-    return acre_bin_class(size) - carve->stacked_from < ACRE_STACKS;
+    return acre_carve_place(carve, acre_slice_at(carve->slices, name)->size) < ACRE_STACKS;
 }
 
 static void settle_recent(acre_carve *carve) {
@@ -343,7 +342,8 @@ static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t ste
                : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
 }
 
-acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step, uint32_t class) {
+acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {
+    uint32_t class = acre_bin_class(size);
     uint32_t name = find(carve, size, step, class);
     if (name != 0 && carve->recent != 0 && !has_stack(carve, carve->recent)) {
         settle_recent(carve); // a large run: with its neighbours it may be what fits

@@ -3,7 +3,7 @@
 //
 // A run given back stays whole for a while, so that asking for the same size at once returns the
 // same place: programs free a buffer and ask for its successor all the time, and a fit elsewhere
-// would let their memory creep. Of each size up to 32 units the last few freed stay (`stacks`), of
+// would let their memory creep. Of each size up to 64 units the last few freed stay (`stacks`), of
 // all larger ones the last (`recent`). Small runs mostly go and come without any search, merging or
 // cutting; large ones would be missed where they lie. A run that makes room for another there
 // merges with its free neighbours; and all do before a request is refused that they could serve.
@@ -22,7 +22,7 @@
 // Records that one take may need: the run, a gap before it and a rest behind it.
 #define ACRE_CARVE_RECORDS 3u
 
-#define ACRE_STACKS      80u // classes of a single size each: five octaves from the unit on
+#define ACRE_STACKS      64u // sizes of 1 to 64 units
 #define ACRE_STACK_DEPTH 8u  // a power of two
 
 // The runs of one size freed last that have not merged, in a ring: what comes eighth after a run
@@ -35,13 +35,13 @@ typedef struct acre_carve_stack {
 typedef struct acre_carve {
     acre_slab *slices;
     uint64_t unit;            // all offsets and sizes are multiples of it
-    acre_carve_stack *stacks; // ACRE_STACKS of them, from class `stacked_from` on
-    uint32_t stacked_from;
-    uint32_t recent;      // the run freed last; 0 = none
-    uint32_t cut_last;    // the run that was cut last; any name once it is gone
-    uint32_t stacked;     // runs on stacks
-    bool cuts;            // pages are cut, and free runs in `bins`; else they are in `whole`
-    uint64_t merged_most; // no run would be larger, had all merged; 0 = not known
+    acre_carve_stack *stacks; // ACRE_STACKS of them, by size
+    uint32_t unit_shift;      // of a unit that is a power of two; 64 = it is none
+    uint32_t recent;          // the run freed last; 0 = none
+    uint32_t cut_last;        // the run that was cut last; any name once it is gone
+    uint32_t stacked;         // runs on stacks
+    bool cuts;                // pages are cut, and free runs in `bins`; else they are in `whole`
+    uint64_t merged_most;     // no run would be larger, had all merged; 0 = not known
     uint64_t pages_added;
     acre_bins bins;
     acre_free_index whole;
@@ -72,17 +72,23 @@ void acre_carve_settle_stacks(acre_carve *carve);
 void acre_carve_retire(acre_carve *carve, uint32_t name);
 
 // The rest of acre_carve_take, when nothing of the size was freed lately.
-acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step, uint32_t class);
+acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step);
 
 // Whether an offset is at a multiple of `step`.
 static inline bool acre_carve_suits(const acre_carve *carve, uint64_t offset, uint64_t step) {
     return acre_likely(step == carve->unit) || offset % step == 0;
 }
 
+// => the place of a size's stack; ACRE_STACKS and more: it has none
+static inline uint64_t acre_carve_place(const acre_carve *carve, uint64_t size) {
+    return acre_likely(carve->unit_shift < 64) ? (size >> carve->unit_shift) - 1
+                                               : size / carve->unit - 1;
+}
+
 // => what acre_carve_take gives, when that was freed lately and needs no record; else none, and
-// nothing changed. `class` is that of the size.
+// nothing changed.
 static inline __attribute__((always_inline)) acre_run
-acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step, uint32_t class) {
+acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step) {
     uint32_t name = carve->recent;
     if (name != 0) {
         acre_slice *slice = acre_slice_at(carve->slices, name);
@@ -92,7 +98,7 @@ acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step, uint32_t 
             return (acre_run){slice, name};
         }
     }
-    uint32_t place = class - carve->stacked_from;
+    uint64_t place = acre_carve_place(carve, size);
     if (acre_likely(place < ACRE_STACKS)) {
         acre_carve_stack *stack = &carve->stacks[place];
         uint32_t top = (stack->top - 1) % ACRE_STACK_DEPTH;
@@ -114,9 +120,8 @@ acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step, uint32_t 
 // => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; none when
 // no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
 static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
-    uint32_t class = acre_bin_class(size);
-    acre_run freed = acre_carve_take_freed(carve, size, step, class);
-    return freed.slice != NULL ? freed : acre_carve_search(carve, size, step, class);
+    acre_run freed = acre_carve_take_freed(carve, size, step);
+    return freed.slice != NULL ? freed : acre_carve_search(carve, size, step);
 }
 
 // Gives a live run back. => a run that acre_carve_retire is to be told of, before anything else is
@@ -131,7 +136,7 @@ static inline __attribute__((always_inline)) uint32_t acre_carve_give(acre_carve
         return 0;
     }
     const acre_slice *slice = acre_slice_at(carve->slices, before);
-    uint32_t place = acre_bin_class(slice->size) - carve->stacked_from;
+    uint64_t place = acre_carve_place(carve, slice->size);
     if (acre_likely(place < ACRE_STACKS) && slice->after != carve->cut_last) {
         acre_carve_stack *stack = &carve->stacks[place];
         uint32_t top = stack->top % ACRE_STACK_DEPTH;

@@ -100,8 +100,7 @@ static __attribute__((noinline)) acre_status reserve_cut(acre_manager *manager, 
     const acre_pool *searched = NULL;
     if (acre_likely(acre_slab_is_prepared(&manager->heap.slices, ACRE_POOL_RECORDS))) {
         uint64_t padded = padded_of(manager, size);
-        acre_run run =
-            acre_carve_search(&pool->carve, padded, pool->carve.unit, acre_bin_class(padded));
+        acre_run run = acre_carve_search(&pool->carve, padded, pool->carve.unit);
         if (acre_likely(run.slice != NULL)) {
             acre_pool_hold_taken(pool, run);
             manager->heap.reservations++;
@@ -121,8 +120,7 @@ acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_hand
         return reserve_plain(manager, size, handle, error);
     }
     uint64_t padded = padded_of(manager, size);
-    acre_run run =
-        acre_carve_take_freed(&pool->carve, padded, pool->carve.unit, acre_bin_class(padded));
+    acre_run run = acre_carve_take_freed(&pool->carve, padded, pool->carve.unit);
     if (run.slice == NULL) {
         return reserve_cut(manager, pool, size, handle, error);
     }
