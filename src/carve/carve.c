@@ -142,13 +142,12 @@ static void settle_recent(acre_carve *carve) {
 void acre_carve_settle_stacks(acre_carve *carve) {
     for (uint32_t i = 0; carve->stacked > 0; i++) {
         acre_carve_stack *stack = &carve->stacks[i];
-        for (uint32_t age = ACRE_STACK_DEPTH; age > 0; age--) { // oldest first
-            uint32_t *name = &stack->names[(stack->top - age) % ACRE_STACK_DEPTH];
-            if (*name != 0) {
-                carve->stacked--;
-                merge(carve, *name);
-                *name = 0;
-            }
+        for (uint32_t *name; *(name = &stack->names[(stack->top - 1) % ACRE_STACK_DEPTH]) != 0;) {
+            uint32_t merged = *name;
+            *name = 0;
+            stack->top--;
+            carve->stacked--;
+            merge(carve, merged);
         }
     }
 }
@@ -201,7 +200,7 @@ static acre_slice merged_at(const acre_carve *carve, uint32_t name) {
 
 // One unmerged run after the other: the recent one, then those on stacks. => 0 after the last
 typedef struct unmerged_walk {
-    uint32_t stack, place;
+    uint32_t stack, depth;
     uint32_t met; // of those on stacks
     bool had_recent;
 } unmerged_walk;
@@ -213,18 +212,17 @@ static uint32_t next_unmerged(const acre_carve *carve, unmerged_walk *walk) {
             return carve->recent;
         }
     }
-    while (walk->met < carve->stacked) {
-        if (walk->place == ACRE_STACK_DEPTH) {
-            walk->place = 0;
-            if (++walk->stack == ACRE_STACKS) { // the check is to see a wrong count
-                return 0;
+    for (; walk->stack < ACRE_STACKS && walk->met < carve->stacked; walk->stack++) {
+        const acre_carve_stack *stack = &carve->stacks[walk->stack];
+        if (walk->depth < ACRE_STACK_DEPTH) {
+            uint32_t name = stack->names[(stack->top - 1 - walk->depth) % ACRE_STACK_DEPTH];
+            if (name != 0) {
+                walk->depth++;
+                walk->met++;
+                return name;
             }
         }
-        uint32_t name = carve->stacks[walk->stack].names[walk->place++];
-        if (name != 0) {
-            walk->met++;
-            return name;
-        }
+        walk->depth = 0;
     }
     return 0;
 }

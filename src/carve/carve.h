@@ -23,10 +23,11 @@
 #define ACRE_CARVE_RECORDS 3u
 
 #define ACRE_STACKS      64u // sizes of 1 to 64 units
-#define ACRE_STACK_DEPTH 8u  // a power of two
+#define ACRE_STACK_DEPTH 32u // a power of two
 
-// The runs of one size freed last that have not merged, in a ring: what comes eighth after a run
-// takes its place.
+// The runs of one size freed last that have not merged, in a ring: what comes ACRE_STACK_DEPTH
+// places after a run takes its place. Those that are taken go latest first, so what is left lies
+// right below the top.
 typedef struct acre_carve_stack {
     uint32_t top;                     // where the next one goes
     uint32_t names[ACRE_STACK_DEPTH]; // 0 = none

@@ -24,7 +24,9 @@ static void unlink_idle(acre_pool *pool, acre_page *page, uint32_t name) {
 void acre_pool_page_idles(acre_pool *pool, uint32_t name) {
     acre_page *page = acre_page_at(pool->heap, name);
     pool->idle_pages++;
-    acre_carve_settle_stacks(&pool->carve); // so that what follows begins on a whole page
+    if (pool->idle_pages == pool->pages) { // what follows begins on whole pages
+        acre_carve_settle_stacks(&pool->carve);
+    }
     if (pool->returns_at_once) {
         acre_heap_want_cleanup(pool->heap);
     }
