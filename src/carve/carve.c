@@ -179,25 +179,6 @@ static bool is_unmerged(const acre_carve *carve, uint32_t name) {
            acre_slice_state_of(acre_slice_at(carve->slices, name)) == ACRE_SLICE_RECENT;
 }
 
-// What there would be around an unmerged run that has none right before it; from others the answer
-// may be a part of it.
-static acre_slice merged_at(const acre_carve *carve, uint32_t name) {
-    const acre_slice *first = acre_slice_at(carve->slices, name);
-    if (is_free(carve, first->before)) {
-        first = acre_slice_at(carve->slices, first->before);
-    }
-    acre_slice merged = *first;
-    for (uint32_t at = merged.after; at != 0;) {
-        const acre_slice *slice = acre_slice_at(carve->slices, at);
-        if (is_live(slice)) {
-            break;
-        }
-        merged.size += slice->size;
-        at = slice->after;
-    }
-    return merged;
-}
-
 // One unmerged run after the other: the recent one, then those on stacks. => 0 after the last
 typedef struct unmerged_walk {
     uint32_t stack, depth;
@@ -227,13 +208,36 @@ static uint32_t next_unmerged(const acre_carve *carve, unmerged_walk *walk) {
     return 0;
 }
 
+// Finds what there would be, had all merged: one run for each row of unmerged and free ones that
+// touch, met at its first unmerged one, so that a long row is walked once. => false after the last
+static bool next_merged(const acre_carve *carve, unmerged_walk *walk, acre_slice *merged) {
+    for (uint32_t name; (name = next_unmerged(carve, walk)) != 0;) {
+        const acre_slice *first = acre_slice_at(carve->slices, name);
+        if (is_free(carve, first->before)) {
+            first = acre_slice_at(carve->slices, first->before);
+        }
+        if (is_unmerged(carve, first->before)) {
+            continue; // the row begins further down
+        }
+        *merged = *first;
+        for (uint32_t at = first->after; at != 0;) {
+            const acre_slice *slice = acre_slice_at(carve->slices, at);
+            if (is_live(slice)) {
+                break;
+            }
+            merged->size += slice->size;
+            at = slice->after;
+        }
+        return true;
+    }
+    return false;
+}
+
 static uint64_t merged_largest(const acre_carve *carve) {
     uint64_t largest = 0;
     unmerged_walk walk = {.met = 0};
-    for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
-        if (!is_unmerged(carve, acre_slice_at(carve->slices, name)->before)) {
-            largest = acre_max(largest, merged_at(carve, name).size);
-        }
+    for (acre_slice merged; next_merged(carve, &walk, &merged);) {
+        largest = acre_max(largest, merged.size);
     }
     return largest;
 }
@@ -252,8 +256,7 @@ static bool merging_helps(acre_carve *carve, uint64_t size, uint64_t step) {
         return carve->merged_most >= size;
     }
     unmerged_walk walk = {.met = 0};
-    for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
-        acre_slice merged = merged_at(carve, name);
+    for (acre_slice merged; next_merged(carve, &walk, &merged);) {
         if (acre_slice_holds(&merged, size, step)) {
             return true;
         }
