@@ -139,8 +139,8 @@ void acre_manager_release(acre_manager *manager, acre_handle *handle) {
                       acre_slab_chunk_of(handle)->owner != manager->home ||
                       acre_home_has_pending(manager->home) ||
                       // Whoever holds the only reference is alone with it: no other thread can add
-                      // one, so the locked decrement is spared. Acquire, since the others may have
-                      // let go on other threads.
+                      // one, and what pins records is this thread, so the locked decrement is
+                      // spared. Acquire, since the others may have let go on other threads.
                       atomic_load_explicit(&handle->counts, memory_order_acquire) != ACRE_OWNER)) {
         release_any(manager, handle);
         return;
