@@ -37,6 +37,11 @@ static void free_slice(acre_manager *manager, uint32_t name) {
     pool->usage.allocations--;
 }
 
+static void give_record(acre_manager *manager, acre_handle *handle) {
+    handle->slice = 0;
+    acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
+}
+
 // Frees a record without an allocation: uninitialised, stale, or a guard's.
 static __attribute__((noinline)) acre_handle *free_special(acre_manager *manager,
                                                            acre_handle *handle) {
@@ -45,14 +50,8 @@ static __attribute__((noinline)) acre_handle *free_special(acre_manager *manager
     if (slice != 0 && (slice & ACRE_HANDLE_HOLD) == ACRE_HANDLE_GUARD) {
         acre_manager_unguard(manager, slice & ACRE_HANDLE_NAME);
     }
-    handle->slice = 0;
-    acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
+    give_record(manager, handle);
     return next;
-}
-
-static void give_record(acre_manager *manager, acre_handle *handle) {
-    handle->slice = 0;
-    acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
 }
 
 // Frees a record that nothing holds, whatever it is, and its allocation when it has one.
