@@ -241,6 +241,80 @@ static void a_refusal_in_a_scope_leaves_everything_as_it_was(void **state) {
     }
 }
 
+static void the_pools_of_a_scope_are_shaped_as_those_of_the_layout(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT_OF(presets); i++) {
+        rig r = rig_preset(100 * MIB + 7, i % 2 == 0 ? 32 : 50, presets[i / 2]);
+        acre_capture *scope = make(r.manager);
+        assert_int_equal(scope_of(scope).pool_count, report_of(r.manager).pool_count);
+        for (uint32_t place = 0; place < scope_of(scope).pool_count; place++) {
+            acre_pool_report theirs = pool_of(r.manager, place);
+            acre_pool_report own = pool_of(r.manager, ACRE_POOL_INDEX_CAPTURE(1, place));
+            assert_int_equal(own.kind, theirs.kind);
+            assert_int_equal(own.page_size, theirs.page_size);
+            assert_int_equal(own.max_slice_size, theirs.max_slice_size);
+            assert_int_equal(own.max_pool_size, theirs.max_pool_size);
+        }
+        destroy(r.manager, scope);
+        rig_close(&r);
+    }
+}
+
+// The layout's own pool is full: that of the scope has a cap of its own, and spills like it.
+static void a_cap_of_the_layout_is_one_of_the_scope_too(void **state) {
+    (void)state;
+    acre_pool_options pools[] = {sliced_pool(MIB, ACRE_UNSET, MIB),
+                                 sliced_pool(4 * MIB, ACRE_UNSET, 4 * MIB)};
+    rig r = rig_pools(pools, 2);
+    acre_handle *outside = take(r.manager, MIB);
+    acre_capture *scope = open_scope(r.manager);
+    acre_handle *taken[] = {take(r.manager, MIB), take(r.manager, MIB), take(r.manager, 3 * MIB)};
+    assert_int_equal(pool_of(r.manager, ACRE_POOL_INDEX_CAPTURE(1, 0)).usage.reserved, MIB);
+    assert_int_equal(pool_of(r.manager, ACRE_POOL_INDEX_CAPTURE(1, 1)).usage.reserved, 4 * MIB);
+    acre_error refused = refuse(r.manager, MIB, ACRE_POOL_CAPACITY_EXCEEDED);
+    assert_int_equal(refused.capacity, MIB);
+    drop_all(r.manager, taken, COUNT_OF(taken));
+    acre_manager_release(r.manager, outside);
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+static void a_watermark_returns_no_page_of_a_scope(void **state) {
+    (void)state;
+    acre_pool_options direct = direct_pool(2 * MIB);
+    rig r = rig_pools(&direct, 1);
+    acre_capture *scope = open_scope(r.manager);
+    acre_manager_release(r.manager, take(r.manager, MIB));
+    acre_manager_release(r.manager, take(r.manager, 2 * MIB)); // passes it
+    assert_int_equal(scope_of(scope).pages, 2);
+    destroy(r.manager, scope);
+    rig_close(&r);
+}
+
+static void the_pages_of_a_destroyed_scope_are_flushed(void **state) {
+    (void)state;
+    acre_simulated_storage_params params = ACRE_SIMULATED_STORAGE_PARAMS_INIT;
+    params.deferred_frees = true;
+    acre_storage *storage = NULL;
+    assert_ok(acre_storage_simulated_create(&params, NULL, &storage, NULL));
+    acre_manager_options options = plain_options(128 * MIB, 32);
+    rig r = rig_on(storage, &options);
+    for (int late = 0; late < 2; late++) {
+        acre_capture *scope = open_scope(r.manager);
+        acre_handle *a = take(r.manager, MIB);
+        if (late == 0) {
+            acre_manager_release(r.manager, a);
+        }
+        destroy(r.manager, scope);
+        if (late == 1) {
+            acre_manager_release(r.manager, a);
+            acre_manager_cleanup(r.manager, ACRE_CLEANUP_PERIODIC);
+        }
+        assert_int_equal(stats_of(storage).bytes_allocated, 0);
+    }
+    rig_close(&r);
+}
+
 // What the arena of a scope outgrew stays, with what was freed there.
 static void an_arena_that_grows_in_a_scope_keeps_its_old_pages(void **state) {
     (void)state;
@@ -281,11 +355,12 @@ static void windows_in_a_scope_take_pages_of_the_scope(void **state) {
         assert_int_equal(first.pool_index, ACRE_POOL_INDEX_CAPTURE(1, 0xffff));
         assert_int_equal(scope_of(scope).usage.reserved, MIB); // exactly
         acre_manager_release(r.manager, a);
-        acre_handle *b = take(r.manager, MIB);
+        acre_manager_release(r.manager, before); // no room of the scope's
+        acre_handle *b = take_with(r.manager, MIB, 0, ACRE_PAGES_FORBIDDEN);
         assert_true(same_place(first, place_of(r.manager, b)));
+        (void)refuse_with(r.manager, MIB, 0, ACRE_PAGES_FORBIDDEN, ACRE_PAGE_UPDATE_FORBIDDEN);
         acre_manager_release(r.manager, b);
         close_scope(r.manager, scope);
-        acre_manager_release(r.manager, before);
         acre_handle *after = take(r.manager, MIB);
         assert_int_not_equal(place_of(r.manager, after).page, first.page);
         acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
@@ -318,7 +393,98 @@ static void a_size_match_does_not_lead_out_of_a_scope(void **state) {
     rig_close(&r);
 }
 
+// ---- callbacks -----------------------------------------------------------------------------
+
+typedef struct rescue {
+    acre_capture *scope;
+    acre_handle *held;
+    bool destroys; // with what it holds; or only ends it
+    int calls;
+} rescue;
+
+static bool let_the_scope_go(void *context, acre_manager *manager, uint64_t size) {
+    rescue *own = context;
+    (void)size;
+    own->calls++;
+    if (own->destroys) {
+        acre_manager_release(manager, own->held);
+        acre_capture_destroy(own->scope);
+    } else {
+        assert_ok(acre_capture_end(own->scope, NULL));
+    }
+    return true;
+}
+
+// Ended, it leaves the request to the layout's own free room; destroyed, it also gives its page
+// back, of which the layout then has a new one.
+static void a_callback_may_end_the_scope_that_is_short_of_memory(void **state) {
+    (void)state;
+    for (int destroys = 0; destroys < 2; destroys++) {
+        rescue own = {.destroys = destroys == 1};
+        acre_pool_options pool = sliced_pool(MIB, ACRE_UNSET, ACRE_UNSET);
+        acre_layout layout = explicit_layout(&pool, 1);
+        acre_manager_options options = plain_options(MIB, 32);
+        options.layout = &layout;
+        options.out_of_memory = let_the_scope_go;
+        options.out_of_memory_context = &own;
+        rig r = rig_on(limited_device(2 * MIB, MIB), &options);
+        acre_handle *outside = take(r.manager, MIB);
+        own.scope = open_scope(r.manager);
+        own.held = take(r.manager, 600 * KIB);
+        if (!own.destroys) {
+            acre_manager_release(r.manager, outside);
+        }
+        acre_handle *a = take(r.manager, 700 * KIB);
+        assert_int_equal(place_of(r.manager, a).pool_index, 0);
+        assert_int_equal(own.calls, 1);
+        check(r.manager);
+        acre_manager_release(r.manager, a);
+        acre_manager_release(r.manager, own.destroys ? outside : own.held);
+        if (!own.destroys) {
+            destroy(r.manager, own.scope);
+        }
+        rig_close(&r);
+    }
+}
+
 // ---- lives ---------------------------------------------------------------------------------
+
+typedef struct opening {
+    acre_capture *scope;
+    acre_handle *let_go;
+} opening;
+
+static bool open_and_ask_again(void *context, acre_manager *manager, uint64_t size) {
+    (void)size;
+    opening *own = context;
+    acre_manager_set_limits(manager, 0, 0);
+    assert_ok(acre_capture_begin(own->scope, NULL));
+    acre_manager_release(manager, own->let_go);
+    return true;
+}
+
+// The rest of the request is the scope's: the page that the callback emptied does not go back.
+static void a_callback_may_open_a_scope(void **state) {
+    (void)state;
+    opening own = {NULL, NULL};
+    acre_pool_options pools[] = {sliced_pool(MIB, MIB, ACRE_UNSET), direct_pool(ACRE_UNSET)};
+    acre_layout layout = explicit_layout(pools, 2);
+    acre_manager_options options = plain_options(128 * MIB, 32);
+    options.layout = &layout;
+    options.out_of_memory = open_and_ask_again;
+    options.out_of_memory_context = &own;
+    options.hard_limit = 2 * MIB;
+    rig r = rig_on(simulated_device(), &options);
+    own.scope = make(r.manager);
+    acre_handle *a = take(r.manager, MIB);
+    own.let_go = take(r.manager, MIB);
+    acre_handle *b = take(r.manager, 3 * MIB);
+    assert_int_equal(scope_of(own.scope).usage.allocations, 1);
+    assert_int_equal(stats_of(r.storage).deallocs, 0);
+    drop_all(r.manager, (acre_handle *[]){a, b}, 2);
+    destroy(r.manager, own.scope);
+    rig_close(&r);
+}
 
 static void what_outlives_a_scope_keeps_its_page_until_it_is_released(void **state) {
     (void)state;
@@ -606,9 +772,15 @@ int main(void) {
         cmocka_unit_test(a_reservation_in_a_scope_gives_no_page_back),
         cmocka_unit_test(a_shortage_outside_leaves_a_scope_alone),
         cmocka_unit_test(a_refusal_in_a_scope_leaves_everything_as_it_was),
+        cmocka_unit_test(the_pools_of_a_scope_are_shaped_as_those_of_the_layout),
+        cmocka_unit_test(a_cap_of_the_layout_is_one_of_the_scope_too),
+        cmocka_unit_test(a_watermark_returns_no_page_of_a_scope),
+        cmocka_unit_test(the_pages_of_a_destroyed_scope_are_flushed),
         cmocka_unit_test(an_arena_that_grows_in_a_scope_keeps_its_old_pages),
         cmocka_unit_test(windows_in_a_scope_take_pages_of_the_scope),
         cmocka_unit_test(a_size_match_does_not_lead_out_of_a_scope),
+        cmocka_unit_test(a_callback_may_end_the_scope_that_is_short_of_memory),
+        cmocka_unit_test(a_callback_may_open_a_scope),
         cmocka_unit_test(what_outlives_a_scope_keeps_its_page_until_it_is_released),
         cmocka_unit_test(what_outlives_a_scope_may_be_anywhere_in_it),
         cmocka_unit_test(a_guard_in_a_destroyed_scope_keeps_its_page),

@@ -74,9 +74,69 @@ static void relocating_and_letting_go_at_once_is_safe(void **state) {
     print_message("%d moves beside releases\n", (int)moves);
 }
 
+// ---- the last owner and a plan ---------------------------------------------------------------
+
+#define PLANNED 2000
+#define TRIES   100
+#define TAKEN   50
+
+typedef struct letting_go {
+    acre_handle *handles[PLANNED];
+    _Atomic bool ready, done;
+    int pause; // between two
+} letting_go;
+
+static void *let_all_go(void *context) {
+    letting_go *own = context;
+    while (!atomic_load_explicit(&own->ready, memory_order_acquire)) {
+    }
+    for (int i = 0; i < PLANNED; i++) {
+        acre_handle_release(own->handles[i]);
+        for (volatile int k = 0; k < own->pause; k++) {
+        }
+    }
+    atomic_store_explicit(&own->done, true, memory_order_release);
+    return NULL;
+}
+
+// A plan takes a binding of what only another thread owns, while that thread lets it go. Either the
+// allocation was gone before, or it keeps its room, and its handle's record, until the plan is
+// over.
+static void what_its_last_owner_lets_go_is_gone_or_held_by_the_plan(void **state) {
+    (void)state;
+    for (int round = 0; round < TRIES; round++) {
+        rig r = arena_rig(128 * MIB, 0);
+        letting_go shared = {.pause = round * 7 % 40};
+        for (uint32_t i = 0; i < PLANNED; i++) {
+            shared.handles[i] = take(r.manager, 66 * KIB + i);
+        }
+        acre_manager_release(r.manager, take(r.manager, 9 * MIB)); // all of them are outdated now
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, let_all_go, &shared), 0);
+        atomic_store_explicit(&shared.ready, true, memory_order_release);
+        acre_relocation_options options = ACRE_RELOCATION_OPTIONS_INIT;
+        options.room = ACRE_RELOCATION_ROOM_MAY_ADD;
+        while (!atomic_load_explicit(&shared.done, memory_order_acquire)) {
+            acre_relocation *plan = NULL;
+            acre_handle *taken[TAKEN]; // these get the records of what is gone
+            assert_ok(acre_manager_relocation_plan(r.manager, &options, &plan, NULL));
+            for (int i = 0; i < TAKEN; i++) {
+                taken[i] = take(r.manager, 500);
+            }
+            acre_relocation_destroy(plan);
+            drop_all(r.manager, taken, TAKEN);
+        }
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        check(r.manager);
+        assert_int_equal(usage_of(r.manager).allocations, 0);
+        rig_close(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(relocating_and_letting_go_at_once_is_safe),
+        cmocka_unit_test(what_its_last_owner_lets_go_is_gone_or_held_by_the_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,6 +270,24 @@ static void a_page_size_is_rounded_up_to_the_alignment(void **state) {
     rig_close(&r);
 }
 
+// |  a freed  |  b freed  | c |      free      |  neither a nor b holds what both together do, and
+// it fits more closely than the rest: the one freed last merges before another run is taken.
+static void a_large_run_freed_last_merges_before_another_is_taken(void **state) {
+    (void)state;
+    acre_pool_options pool = sliced_pool(MIB, ACRE_UNSET, ACRE_UNSET);
+    rig r = rig_pools(&pool, 1);
+    acre_handle *a = take(r.manager, 200 * KIB);
+    acre_handle *b = take(r.manager, 200 * KIB);
+    acre_handle *c = take(r.manager, 10 * KIB);
+    acre_place place = place_of(r.manager, a);
+    acre_manager_release(r.manager, b);
+    acre_manager_release(r.manager, a);
+    acre_handle *d = take(r.manager, 390 * KIB);
+    assert_int_equal(place_of(r.manager, d).offset, place.offset);
+    drop_all(r.manager, (acre_handle *[]){c, d}, 2);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slice_over_a_quarter_of_the_page_gets_a_page_of_exactly_its_size),
@@ -291,6 +309,7 @@ int main(void) {
         cmocka_unit_test(the_pool_grows_only_when_no_free_piece_fits),
         cmocka_unit_test(without_a_period_only_an_explicit_cleanup_returns_pages),
         cmocka_unit_test(a_page_size_is_rounded_up_to_the_alignment),
+        cmocka_unit_test(a_large_run_freed_last_merges_before_another_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

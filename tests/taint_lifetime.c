@@ -1,8 +1,9 @@
 // Section 10: how long claims live. Until the allocation is freed, given away by a bind or taken
-// down with its manager; a relocation carries them along. And claims when host memory runs out.
+// down with its manager. (relocation_random has those that a relocation carries.) And claims when
+// host memory runs out.
 #include "support.h"
 
-#include "manager/manager.h"
+#include "failure/failure.h"
 
 static acre_failure *failure_from(const acre_host_hooks *hooks) {
     acre_failure_params params = ACRE_FAILURE_PARAMS_INIT;
@@ -244,41 +245,6 @@ static void a_failure_goes_with_the_last_range_that_claims(void **state) {
     host_probe_destroy(probe);
 }
 
-static uint32_t slice_of(const acre_manager *manager, const acre_handle *handle) {
-    return acre_manager_find(manager, handle);
-}
-
-static void claims_can_be_carried_to_another_slice(void **state) {
-    (void)state;
-    rig r = plain_rig();
-    acre_manager *m = r.manager;
-    acre_failure *failure = failure_from(NULL);
-    acre_failure *other = failure_from(NULL);
-    acre_handle *h[3] = {take(m, 1000), take(m, 1000), take(m, 1000)};
-    acre_manager_move_claims(m, slice_of(m, h[0]), slice_of(m, h[1])); // none at all: nothing
-    taint(m, h[0], 100, 200, failure);
-    taint(m, h[0], 300, 400, other);
-    taint(m, h[1], 0, 1000, other);
-    acre_manager_move_claims(m, slice_of(m, h[0]), slice_of(m, h[1]));
-    check(m);
-    assert_null(failure_in(m, h[0]));
-    assert_null(acre_manager_get_failure(m, h[1], 0, 100));
-    assert_ptr_equal(acre_manager_get_failure(m, h[1], 100, 200), failure);
-    assert_ptr_equal(acre_manager_get_failure(m, h[1], 200, 1000), other);
-    assert_int_equal(references(failure), 2);
-    assert_int_equal(references(other), 2);
-    acre_manager_move_claims(m, slice_of(m, h[1]), slice_of(m, h[1])); // itself: nothing
-    assert_ptr_equal(failure_in(m, h[1]), failure);
-    acre_manager_move_claims(m, slice_of(m, h[0]), slice_of(m, h[1])); // of one without: none
-    check(m);
-    assert_null(failure_in(m, h[1]));
-    drop_all(m, h, 3);
-    assert_int_equal(references(failure), 1);
-    acre_failure_release(failure);
-    acre_failure_release(other);
-    rig_close(&r);
-}
-
 enum {
     MANY = 20000
 };
@@ -361,7 +327,6 @@ static void a_taint_or_write_without_host_memory_changes_nothing(void **state) {
         }
         host_probe_fail(probe, 1, true); // what lets claims go needs no memory
         assert_ok(acre_manager_written(r.manager, h[0], 0, 1000, NULL));
-        acre_manager_move_claims(r.manager, slice_of(r.manager, h[1]), slice_of(r.manager, h[0]));
         drop_all(r.manager, h, 40);
         assert_false(host_probe_failed(probe));
         assert_int_equal(references(failure), 1);
@@ -383,7 +348,6 @@ int main(void) {
         cmocka_unit_test(claims_on_a_lazy_page_do_not_back_it_and_stay_when_it_is_backed),
         cmocka_unit_test(a_failure_outlives_the_manager_whose_claims_go_with_it),
         cmocka_unit_test(a_failure_goes_with_the_last_range_that_claims),
-        cmocka_unit_test(claims_can_be_carried_to_another_slice),
         cmocka_unit_test(many_tainted_allocations_are_kept_apart_and_leave_no_memory_behind),
         cmocka_unit_test(a_taint_or_write_without_host_memory_changes_nothing),
     };

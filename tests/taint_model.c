@@ -1,4 +1,4 @@
-// Random taints, writes, reservations, releases, binds and moves against an array that names the
+// Random taints, writes, reservations, releases and binds against an array that names the
 // claimer of every byte, with host memory that runs out now and then.
 //
 //   ACRE_MODEL_OPERATIONS  operations of each run; default 200,000
@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-#include "manager/manager.h"
+#include "failure/failure.h"
 #include "model/dice.h"
 
 #include <inttypes.h>
@@ -100,16 +100,6 @@ static void rebind(world *w, allocation *a) {
     memset(a->claimer, NOBODY, sizeof a->claimer);
 }
 
-// As a relocation does: to a fresh allocation of the same size, which then stands for the old one.
-static void move(world *w, allocation *a) {
-    acre_manager *manager = w->r.manager;
-    acre_handle *target = take(manager, a->size);
-    acre_manager_move_claims(manager, acre_manager_find(manager, a->handle),
-                             acre_manager_find(manager, target));
-    acre_manager_release(manager, a->handle);
-    a->handle = target;
-}
-
 // Half of the time host memory runs out at one of the next calls.
 static void taint_or_write(world *w, allocation *a) {
     uint64_t start = dice_below(&w->dice, a->size + 1);
@@ -154,10 +144,8 @@ static void step(world *w) {
         compare_range(w, a, start, start + dice_below(&w->dice, LARGEST));
     } else if (kind < 91) {
         release(w, a);
-    } else if (kind < 94) {
-        rebind(w, a);
     } else if (kind < 97) {
-        move(w, a);
+        rebind(w, a);
     } else {
         acre_manager_cleanup(w->r.manager, ACRE_CLEANUP_EXPLICIT);
     }

@@ -67,7 +67,8 @@ ACRE_API ACRE_CHECKED acre_status acre_capture_end(acre_capture *capture, acre_e
 
 // Ends the scope, closing it first if need be: its free pages go back at once, flushed; those with
 // live allocations or guards when these are gone. The pointer is gone in any case. NULL is allowed.
-// Also after the manager was destroyed, which gave the pages back.
+// Also after the manager was destroyed, which gave the pages back; the host hooks must live until
+// then.
 ACRE_API void acre_capture_destroy(acre_capture *capture);
 
 // INVALID_ARGUMENT: its manager was destroyed.

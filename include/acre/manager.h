@@ -59,8 +59,9 @@ typedef enum acre_relocation_policy {
 } acre_relocation_policy;
 
 // Called when the device or the hard limit refused and giving back free pages did not help. It may
-// release handles, run a cleanup, raise limits and read reports of this manager, not reserve,
-// bind or install. Returning true asks for one more try. `size` is the request's bytes.
+// release handles, run a cleanup, raise limits, open, close and destroy capture scopes, and read
+// reports of this manager, not reserve, bind or install. Returning true asks for one more try.
+// `size` is the request's bytes.
 typedef bool (*acre_out_of_memory_fn)(void *context, acre_manager *manager, uint64_t size);
 
 // One log line, without a line end. Called on the manager's thread; it must not call the manager.

@@ -15,7 +15,6 @@
 #include "base/host.h"
 
 #define ACRE_SLAB_CHUNK_SIZE ((size_t)64 * 1024)
-#define ACRE_SLAB_NONE       UINT32_C(0)
 
 typedef struct acre_slab_chunk {
     void *owner;     // whoever the slab belongs to

@@ -13,7 +13,7 @@
 // A request takes a run of exactly its size if there is one, else the first of the foremost few
 // runs of its own class that holds it, else the front of the next class that is not empty, by one
 // or two bit scans. When there is no such class its own one must be known exactly: one of a single
-// size (up to 32 times the alignment) is, one of few runs is looked through, and the runs of a
+// size (below 32 times the alignment) is, one of few runs is looked through, and the runs of a
 // crowded one are kept in a free_index as well.
 //
 // Adding and removing have no branch for an empty class or the last run of one: whether there is

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define NO_RUN UINT32_MAX // not 0, which names what lies behind the last run of a page
+
 // The stacks of a pool without pages: empty, and never written to.
 static const acre_carve_stack no_stacks[ACRE_STACKS];
 
@@ -11,6 +13,7 @@ void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint
     carve->slices = slices;
     carve->unit = unit;
     carve->cuts = cuts;
+    carve->cut_last = NO_RUN;
     acre_bins_init(&carve->bins, host, slices, unit);
     carve->stacks = (acre_carve_stack *)(uintptr_t)no_stacks;
     carve->unit_shift = acre_is_power_of_two(unit) ? acre_log2(unit) : 64;
@@ -70,6 +73,12 @@ static inline void name_behind(acre_carve *carve, uint32_t behind, uint32_t name
     }
 }
 
+// The record of a run that is part of another now goes.
+static inline void give_record(acre_carve *carve, uint32_t gone, uint32_t kept) {
+    carve->cut_last = carve->cut_last == gone ? kept : carve->cut_last;
+    acre_slab_give(carve->slices, gone);
+}
+
 // Appends `gone`, the run behind `kept`, to it; neither is kept anywhere.
 static void absorb(acre_carve *carve, uint32_t kept, uint32_t gone) {
     acre_slice *slice = acre_slice_at(carve->slices, kept);
@@ -77,7 +86,7 @@ static void absorb(acre_carve *carve, uint32_t kept, uint32_t gone) {
     slice->size += behind->size;
     slice->after = behind->after;
     name_behind(carve, behind->after, kept);
-    acre_slab_give(carve->slices, gone);
+    give_record(carve, gone, kept);
 }
 
 // Merges a run that is on no stack any more, nor the recent one. A free neighbour grows where it
@@ -96,7 +105,7 @@ static void merge(acre_carve *carve, uint32_t name) {
         kept->after = slice->after;
         name_behind(carve, slice->after, before);
         acre_bins_resize(&carve->bins, kept, before, kept->size + slice->size);
-        acre_slab_give_record(carve->slices, name, slice);
+        give_record(carve, name, before);
     } else if (!is_free(carve, after)) {
         acre_bins_add(&carve->bins, slice, name);
     } else if (before != 0) {
@@ -105,7 +114,7 @@ static void merge(acre_carve *carve, uint32_t name) {
         kept->before = before;
         acre_slice_at(carve->slices, before)->after = after;
         acre_bins_resize(&carve->bins, kept, after, kept->size + slice->size);
-        acre_slab_give_record(carve->slices, name, slice);
+        give_record(carve, name, after);
     } else {
         acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
         absorb(carve, name, after);
@@ -281,7 +290,7 @@ uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size) {
 void acre_carve_remove_page(acre_carve *carve, uint32_t first) {
     settle_page(carve, first);
     pull(carve, first);
-    acre_slab_give(carve->slices, first);
+    give_record(carve, first, NO_RUN);
 }
 
 // ---- taking --------------------------------------------------------------------------------

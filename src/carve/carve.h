@@ -39,7 +39,7 @@ typedef struct acre_carve {
     acre_carve_stack *stacks; // ACRE_STACKS of them, by size
     uint32_t unit_shift;      // of a unit that is a power of two; 64 = it is none
     uint32_t recent;          // the run freed last; 0 = none
-    uint32_t cut_last;        // the run that was cut last; any name once it is gone
+    uint32_t cut_last;        // the run that was cut last, or what it is part of; UINT32_MAX = none
     uint32_t stacked;         // runs on stacks
     bool cuts;                // pages are cut, and free runs in `bins`; else they are in `whole`
     uint64_t merged_most;     // no run would be larger, had all merged; 0 = not known

@@ -1,4 +1,4 @@
-// Giving pages back, and replacing the layout's pools.
+// Giving pages back: what is due, and everything idle.
 #include "base/error.h"
 #include "base/text.h"
 #include "manager/manager.h"

@@ -188,10 +188,6 @@ static inline void acre_manager_take_pending(acre_manager *manager) {
 // that themselves, as all that untainted memory costs them.
 void acre_manager_clear_claims(acre_manager *manager, uint32_t slice);
 
-// Passes the claims of one slice to another, where they replace any: what a relocation's commit
-// does for bytes that were copied. Never fails.
-void acre_manager_move_claims(acre_manager *manager, uint32_t from, uint32_t to);
-
 void acre_manager_clear_all_claims(acre_manager *manager);
 
 // => what is wrong with the claims, NULL when nothing is.

@@ -37,6 +37,11 @@ static void free_slice(acre_manager *manager, uint32_t name) {
     pool->usage.allocations--;
 }
 
+static void give_record(acre_manager *manager, acre_handle *handle) {
+    handle->slice = 0;
+    acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
+}
+
 // Frees a record without an allocation: uninitialised, stale, or a guard's.
 static __attribute__((noinline)) acre_handle *free_special(acre_manager *manager,
                                                            acre_handle *handle) {
@@ -45,14 +50,8 @@ static __attribute__((noinline)) acre_handle *free_special(acre_manager *manager
     if (slice != 0 && (slice & ACRE_HANDLE_HOLD) == ACRE_HANDLE_GUARD) {
         acre_manager_unguard(manager, slice & ACRE_HANDLE_NAME);
     }
-    handle->slice = 0;
-    acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
+    give_record(manager, handle);
     return next;
-}
-
-static void give_record(acre_manager *manager, acre_handle *handle) {
-    handle->slice = 0;
-    acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
 }
 
 // Frees a record that nothing holds, whatever it is, and its allocation when it has one.
@@ -139,8 +138,8 @@ void acre_manager_release(acre_manager *manager, acre_handle *handle) {
                       acre_slab_chunk_of(handle)->owner != manager->home ||
                       acre_home_has_pending(manager->home) ||
                       // Whoever holds the only reference is alone with it: no other thread can add
-                      // one, so the locked decrement is spared. Acquire, since the others may have
-                      // let go on other threads.
+                      // one, and what pins records is this thread, so the locked decrement is
+                      // spared. Acquire, since the others may have let go on other threads.
                       atomic_load_explicit(&handle->counts, memory_order_acquire) != ACRE_OWNER)) {
         release_any(manager, handle);
         return;

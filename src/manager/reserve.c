@@ -216,6 +216,13 @@ static bool out_of_memory(acre_status status, const acre_error *error) {
            (status == ACRE_POOL_CAPACITY_EXCEEDED && error->cause == ACRE_OUT_OF_MEMORY);
 }
 
+// In an open scope pages are only added.
+static void obey_scope(const acre_manager *manager, acre_request *wanted) {
+    if (manager->capturing != NULL && wanted->update == ACRE_PAGES_ALLOW) {
+        wanted->update = ACRE_PAGES_ADD_ONLY;
+    }
+}
+
 // The numbers of an out-of-memory error: what is live, reserved, free and in how large a piece.
 static void describe_memory(acre_manager *manager, acre_error *error) {
     acre_usage usage = acre_manager_usage(manager);
@@ -229,21 +236,21 @@ static void describe_memory(acre_manager *manager, acre_error *error) {
 }
 
 // Everything but the hit in the first pool: growth, other modes, failing.
-static acre_status reserve_slow(acre_manager *manager, const acre_request *wanted,
+static acre_status reserve_slow(acre_manager *manager, acre_request *wanted,
                                 const acre_pool *searched, acre_handle **handle,
                                 acre_error *error) {
     acre_pool *pool = NULL;
     acre_run run = {NULL, 0};
-    bool may_return = wanted->update == ACRE_PAGES_ALLOW;
     acre_status status = serve(manager, wanted, searched, &pool, &run, error);
     if (acre_unlikely(status != ACRE_OK && out_of_memory(status, error))) {
-        if (may_return && acre_manager_give_back(manager) > 0) {
+        if (wanted->update == ACRE_PAGES_ALLOW && acre_manager_give_back(manager) > 0) {
             status = serve(manager, wanted, NULL, &pool, &run, error);
         }
         if (out_of_memory(status, error) && manager->out_of_memory != NULL &&
             manager->out_of_memory(manager->out_of_memory_context, manager, wanted->size)) {
             acre_manager_take_pending(manager);
-            if (may_return) {
+            obey_scope(manager, wanted); // the callback may have opened one
+            if (wanted->update == ACRE_PAGES_ALLOW) {
                 acre_manager_give_back(manager);
             }
             status = prepare(manager) ? serve(manager, wanted, NULL, &pool, &run, error)
@@ -270,9 +277,7 @@ static acre_status reserve_slow(acre_manager *manager, const acre_request *wante
 
 acre_status acre_reserve(acre_manager *manager, acre_request *wanted, const acre_pool *searched,
                          acre_handle **handle, acre_error *error) {
-    if (manager->capturing != NULL && wanted->update == ACRE_PAGES_ALLOW) {
-        wanted->update = ACRE_PAGES_ADD_ONLY;
-    }
+    obey_scope(manager, wanted);
     // All records the request may need, so that nothing fails half-way.
     if (!prepare(manager)) {
         return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, 0);

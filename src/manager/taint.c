@@ -112,23 +112,6 @@ void acre_manager_clear_claims(acre_manager *manager, uint32_t slice) {
     }
 }
 
-void acre_manager_move_claims(acre_manager *manager, uint32_t from, uint32_t to) {
-    acre_taint_table *table = &manager->tainted;
-    if (table->count == 0 || from == to) {
-        return;
-    }
-    acre_manager_clear_claims(manager, to);
-    if (table->count == 0) {
-        return;
-    }
-    acre_tainted_slice *place = place_of(table, from);
-    if (place->slice != 0) {
-        acre_claims claims = place->claims;
-        take_out(table, place); // its place serves for the insertion
-        insert(table, to, claims);
-    }
-}
-
 void acre_manager_clear_all_claims(acre_manager *manager) {
     acre_taint_table *table = &manager->tainted;
     for (uint32_t i = 0; i < table->capacity; i++) {

@@ -183,14 +183,12 @@ static void leave_loose(loose_handle *loose) {
 }
 
 static void drop(acre_handle *handle, uint64_t count) {
-    // Whoever holds the only reference is alone with the record: no other thread can add one, so
-    // the locked subtraction is spared. Acquire, since others may have let go on other threads.
-    if (atomic_load_explicit(&handle->counts, memory_order_acquire) != count) {
-        uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
-        assert(before >= count); // else it was released once too often
-        if (before != count) {
-            return;
-        }
+    // Also when it is the only reference: the manager's thread may pin a record that others hold
+    // (acre_handle_pin), so whether that or this came first must be one step.
+    uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
+    assert(before >= count); // else it was released once too often
+    if (before != count) {
+        return;
     }
     if (acre_handle_is_loose(handle)) {
         leave_loose(loose_of(handle));
