@@ -75,6 +75,14 @@ void acre_carve_retire(acre_carve *carve, uint32_t name);
 // The rest of acre_carve_take, when nothing of the size was freed lately.
 acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step);
 
+// Whether merging what has not merged would make a run of `size` bytes at a multiple of `step`.
+bool acre_carve_would_hold(acre_carve *carve, uint64_t size, uint64_t step);
+
+// Whether there is a run of that name, and it has merged.
+static inline bool acre_carve_is_free(const acre_carve *carve, uint32_t name) {
+    return name != 0 && acre_slice_state_of(acre_slice_at(carve->slices, name)) == ACRE_SLICE_FREE;
+}
+
 // Whether an offset is at a multiple of `step`.
 static inline bool acre_carve_suits(const acre_carve *carve, uint64_t offset, uint64_t step) {
     return acre_likely(step == carve->unit) || offset % step == 0;
