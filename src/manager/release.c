@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) void free_handle(acre_manager *mana
     acre_page *page;
     acre_pool *pool;
     if (acre_unlikely(size == 0 || (page = acre_page_at(heap, page_name))->guards != 0 ||
-                      !(pool = page->pool)->carves)) {
+                      !(pool = page->pool)->carve.cuts)) {
         free_any(manager, handle);
         return;
     }

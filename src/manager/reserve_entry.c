@@ -116,7 +116,7 @@ acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_hand
                                  acre_error *error) {
     acre_pool *pool;
     if (acre_unlikely(acre_home_has_pending(manager->home) || !is_quiet(manager, size) ||
-                      (pool = pool_for(manager, size)) == NULL || !pool->carves)) {
+                      (pool = pool_for(manager, size)) == NULL || !pool->carve.cuts)) {
         return reserve_plain(manager, size, handle, error);
     }
     uint64_t padded = padded_of(manager, size);

@@ -60,8 +60,8 @@ acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
     pool->near_low = 1; // none
     pool->page_size = ACRE_UNSET;
     pool->next_check = ACRE_UNSET;
-    pool->carves = options->kind == ACRE_POOL_SLICED;
-    if (pool->carves) {
+    bool cuts = options->kind == ACRE_POOL_SLICED;
+    if (cuts) {
         acre_status status = shape_sliced(pool, error);
         if (status != ACRE_OK) {
             return status;
@@ -75,7 +75,7 @@ acre_status acre_pool_init(acre_pool *pool, acre_heap *heap, uint32_t index,
         pool->next_check =
             acre_add_saturating(heap->reservations, options->dealloc_period / ACRE_IDLE_CHECKS);
     }
-    acre_carve_init(&pool->carve, heap->host, &heap->slices, heap->alignment, pool->carves);
+    acre_carve_init(&pool->carve, heap->host, &heap->slices, heap->alignment, cuts);
     return ACRE_OK;
 }
 

@@ -61,7 +61,6 @@ struct acre_pool {
     acre_pool_options options; // as given, rounded up to the alignment
     acre_pool_kind kind;
     uint32_t index;           // as in acre/report.h
-    bool carves;              // its policy is to carve pages into slices, with acre_carve
     bool returns_at_once;     // idle pages wait for no period and no explicit cleanup
     struct acre_arena *arena; // adaptive: whose current pool it is or was
     acre_page_list held;
