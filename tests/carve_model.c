@@ -1,5 +1,4 @@
-// The bins and the carving of pages against plain lists (model/seeds.h says how to lengthen and
-// repeat a run).
+// The carving of pages against plain lists (model/seeds.h says how to lengthen and repeat a run).
 #define _POSIX_C_SOURCE 200809L // clock_gettime
 
 #include "carve/carve.h"
@@ -8,168 +7,6 @@
 
 #define MOST_RUNS  400
 #define MOST_PAGES 12
-
-// ---- the bins ------------------------------------------------------------------------------
-
-// Free runs in the order in which they were added, the newest last.
-typedef struct run_list {
-    uint32_t names[MOST_RUNS];
-    uint64_t sizes[MOST_RUNS];
-    uint64_t offsets[MOST_RUNS];
-    uint32_t count;
-} run_list;
-
-typedef struct bins_case {
-    uint64_t seed;
-    uint64_t step;
-    model_dice dice;
-    acre_host host;
-    acre_slab slices;
-    acre_bins bins;
-    run_list list;
-    uint64_t unit;
-} bins_case;
-
-static bool list_holds(const run_list *list, uint32_t at, uint64_t size, uint64_t step) {
-    uint64_t skip = list->offsets[at] % step == 0 ? 0 : step - list->offsets[at] % step;
-    return skip <= list->sizes[at] && list->sizes[at] - skip >= size;
-}
-
-// Sizes crowd into few classes, so that tries grow deep and rings long.
-static uint64_t crowded_size(bins_case *at) {
-    model_dice *dice = &at->dice;
-    uint64_t units;
-    switch (dice_below(dice, 4)) {
-    case 0:
-        units = 1 + dice_below(dice, 70);
-        break;
-    case 1:
-        units = (UINT64_C(1) << 20) + dice_below(dice, 1 << 14);
-        break;
-    case 2:
-        units = (UINT64_C(1) << 33) + (dice_below(dice, 8) << dice_below(dice, 26));
-        break;
-    default:
-        units = 1 + dice_below(dice, UINT64_C(1) << (1 + dice_below(dice, 40)));
-        break;
-    }
-    return units * at->unit;
-}
-
-static void add_run(bins_case *at) {
-    run_list *list = &at->list;
-    assert_true(acre_slab_prepare(&at->slices, 1));
-    uint32_t name = acre_slab_take(&at->slices);
-    acre_slice *slice = acre_slice_at(&at->slices, name);
-    memset(slice, 0, sizeof *slice);
-    slice->size = list->count > 0 && dice_chance(&at->dice, 30)
-                      ? list->sizes[dice_below(&at->dice, list->count)]
-                      : crowded_size(at);
-    slice->offset = dice_below(&at->dice, 1000) * at->unit;
-    acre_bins_add(&at->bins, slice, name);
-    list->names[list->count] = name;
-    list->sizes[list->count] = slice->size;
-    list->offsets[list->count++] = slice->offset;
-}
-
-static void remove_run(bins_case *at) {
-    run_list *list = &at->list;
-    uint32_t gone = (uint32_t)dice_below(&at->dice, list->count);
-    acre_bins_remove(&at->bins, acre_slice_at(&at->slices, list->names[gone]), list->names[gone]);
-    acre_slab_give(&at->slices, list->names[gone]);
-    list->count--;
-    for (uint32_t i = gone; i < list->count; i++) {
-        list->names[i] = list->names[i + 1];
-        list->sizes[i] = list->sizes[i + 1];
-        list->offsets[i] = list->offsets[i + 1];
-    }
-}
-
-static void resize_run(bins_case *at) {
-    run_list *list = &at->list;
-    uint32_t changed = (uint32_t)dice_below(&at->dice, list->count);
-    uint64_t size = list->sizes[changed] + at->unit * dice_below(&at->dice, 40);
-    if (dice_chance(&at->dice, 20)) {
-        size = crowded_size(at);
-    }
-    acre_slice *slice = acre_slice_at(&at->slices, list->names[changed]);
-    acre_bins_resize(&at->bins, slice, list->names[changed], size);
-    list->sizes[changed] = size;
-}
-
-static void search(bins_case *at) {
-    const run_list *list = &at->list;
-    uint64_t size = crowded_size(at);
-    if (list->count > 0 && dice_chance(&at->dice, 60)) {
-        size = list->sizes[dice_below(&at->dice, list->count)];
-        size += dice_chance(&at->dice, 30) ? at->unit : 0;
-        size -= size > at->unit && dice_chance(&at->dice, 30) ? at->unit : 0;
-    }
-    uint32_t found = acre_bins_find(&at->bins, size, acre_bin_class(size));
-    uint64_t step = at->unit * DICE_PICK(&at->dice, 2, 3, 7, 16, 100, 1000, 1 << 20);
-    uint32_t aligned = acre_bins_find_aligned(&at->bins, size, step, at->unit);
-    uint64_t largest = 0;
-    uint64_t bytes = 0;
-    bool any = false;
-    bool equal = false;
-    bool found_equal = false;
-    bool fits = false;
-    bool holds = false;
-    bool holds_aligned = false;
-    for (uint32_t i = 0; i < list->count; i++) {
-        bool one = list_holds(list, i, size, step);
-        any = any || list->sizes[i] >= size;
-        equal = equal || list->sizes[i] == size;
-        found_equal = found_equal || (list->sizes[i] == size && list->names[i] == found);
-        fits = fits || one;
-        holds = holds || (list->sizes[i] >= size && list->names[i] == found);
-        holds_aligned = holds_aligned || (one && list->names[i] == aligned);
-        largest = list->sizes[i] > largest ? list->sizes[i] : largest;
-        bytes += list->sizes[i];
-    }
-    REQUIRE(at->seed, at->step, found == 0 ? !any : holds);
-    REQUIRE(at->seed, at->step, equal == found_equal); // an exact fit comes first
-    REQUIRE(at->seed, at->step, aligned == 0 ? !fits : holds_aligned);
-    REQUIRE(at->seed, at->step, acre_bins_largest(&at->bins) == largest);
-    REQUIRE(at->seed, at->step, at->bins.count == list->count && at->bins.bytes == bytes);
-}
-
-static void run_bins(uint64_t seed, uint64_t count) {
-    bins_case *at = calloc(1, sizeof *at);
-    assert_non_null(at);
-    at->seed = seed;
-    at->dice.state = seed;
-    at->unit = DICE_PICK(&at->dice, 1, 10, 32, 50, 256);
-    assert_int_equal(ACRE_OK, acre_host_init(&at->host, NULL, &(acre_error){0}));
-    acre_slab_init(&at->slices, &at->host, at, sizeof(acre_slice));
-    acre_bins_init(&at->bins, &at->host, &at->slices, at->unit);
-    assert_true(acre_bins_prepare(&at->bins, at->unit, UINT64_C(1) << 50));
-    uint64_t wanted = DICE_PICK(&at->dice, 5, 40, MOST_RUNS - 1);
-    for (at->step = 0; at->step < count; at->step++) {
-        uint64_t adding = at->list.count < wanted ? 45 : 25;
-        uint64_t chance = dice_below(&at->dice, 100);
-        if (at->list.count < MOST_RUNS && chance < adding) {
-            add_run(at);
-        } else if (at->list.count > 0 && chance < 70) {
-            if (dice_chance(&at->dice, 30)) {
-                resize_run(at);
-            } else {
-                remove_run(at);
-            }
-        } else {
-            search(at);
-        }
-        if (at->step % 64 == 0) {
-            REQUIRE(seed, at->step, acre_bins_check(&at->bins));
-        }
-    }
-    acre_bins_destroy(&at->bins);
-    acre_slab_destroy(&at->slices);
-    REQUIRE(seed, at->step, at->host.bytes == 0);
-    free(at);
-}
-
-// ---- carving -------------------------------------------------------------------------------
 
 typedef struct live_run {
     acre_run run;
@@ -345,13 +182,6 @@ static void run_carve(uint64_t seed, uint64_t count) {
     free(at);
 }
 
-// ---- tests ---------------------------------------------------------------------------------
-
-static void bins_find_a_run_that_fits_whenever_there_is_one_and_an_exact_one_first(void **state) {
-    (void)state;
-    repeat(run_bins);
-}
-
 static void
 carving_never_overlaps_merges_what_is_free_and_returns_what_was_freed_last(void **state) {
     (void)state;
@@ -360,7 +190,6 @@ carving_never_overlaps_merges_what_is_free_and_returns_what_was_freed_last(void 
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bins_find_a_run_that_fits_whenever_there_is_one_and_an_exact_one_first),
         cmocka_unit_test(
             carving_never_overlaps_merges_what_is_free_and_returns_what_was_freed_last),
     };
