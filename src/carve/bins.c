@@ -35,15 +35,15 @@ static acre_slice *slice_at(const acre_bins *bins, uint32_t name) {
 
 // ---- crowded classes -----------------------------------------------------------------------
 
-void acre_bins_crowd(acre_bins *bins, uint32_t class, uint32_t name) {
-    if (acre_bins_is_crowded(bins, class)) {
+void acre_bins_crowd(acre_bins *bins, uint32_t size_class, uint32_t name) {
+    if (acre_bins_is_crowded(bins, size_class)) {
         acre_free_index_add(&bins->exact, name);
         return;
     }
-    if (bins->classes[class].count <= ACRE_BIN_CROWD) {
+    if (bins->classes[size_class].count <= ACRE_BIN_CROWD) {
         return;
     }
-    bins->crowded[class / 64] |= UINT64_C(1) << class % 64;
+    bins->crowded[size_class / 64] |= UINT64_C(1) << size_class % 64;
     uint32_t at = name;
     do {
         acre_free_index_add(&bins->exact, at);
@@ -51,13 +51,13 @@ void acre_bins_crowd(acre_bins *bins, uint32_t class, uint32_t name) {
     } while (at != name);
 }
 
-void acre_bins_uncrowd(acre_bins *bins, uint32_t class, uint32_t name) {
+void acre_bins_uncrowd(acre_bins *bins, uint32_t size_class, uint32_t name) {
     acre_free_index_remove(&bins->exact, name);
-    const acre_bin *bin = &bins->classes[class];
+    const acre_bin *bin = &bins->classes[size_class];
     if (bin->count - 1 > ACRE_BIN_CROWD / 2) { // a class at the border does not go to and fro
         return;
     }
-    bins->crowded[class / 64] &= ~(UINT64_C(1) << class % 64);
+    bins->crowded[size_class / 64] &= ~(UINT64_C(1) << size_class % 64);
     uint32_t at = bin->head;
     do {
         acre_free_index_remove(&bins->exact, at);
@@ -80,11 +80,11 @@ static uint32_t look_through(const acre_bins *bins, uint32_t head, uint64_t size
     return 0;
 }
 
-uint32_t acre_bins_find_in_class(const acre_bins *bins, uint64_t size, uint32_t class) {
-    const acre_bin *bin = &bins->classes[class];
+uint32_t acre_bins_find_in_class(const acre_bins *bins, uint64_t size, uint32_t size_class) {
+    const acre_bin *bin = &bins->classes[size_class];
     uint32_t first = 0;
     uint32_t looks = bin->count;
-    if (acre_bins_is_crowded(bins, class)) {
+    if (acre_bins_is_crowded(bins, size_class)) {
         uint32_t exact = acre_free_index_find_exact(&bins->exact, size);
         if (exact != 0) {
             return exact;
@@ -105,10 +105,10 @@ uint32_t acre_bins_find_in_class(const acre_bins *bins, uint64_t size, uint32_t 
 }
 
 uint32_t acre_bins_find_exactly(const acre_bins *bins, uint64_t size) {
-    uint32_t class = acre_bin_class(size);
-    return acre_bins_is_crowded(bins, class) // larger classes are empty: it finds one of this
+    uint32_t size_class = acre_bin_class(size);
+    return acre_bins_is_crowded(bins, size_class) // larger classes are empty: it finds one of this
                ? acre_free_index_find(&bins->exact, size)
-               : acre_bins_find_in_class(bins, size, class);
+               : acre_bins_find_in_class(bins, size, size_class);
 }
 
 uint32_t acre_bins_find_aligned(const acre_bins *bins, uint64_t size, uint64_t step,
@@ -122,9 +122,9 @@ uint32_t acre_bins_find_aligned(const acre_bins *bins, uint64_t size, uint64_t s
     if (found != 0) {
         return found;
     }
-    for (uint32_t class = acre_bins_occupied(bins, acre_bin_class(size)); class < ACRE_BIN_CLASSES;
-         class = acre_bins_occupied(bins, class + 1)) {
-        found = look_through(bins, bins->classes[class].head, size, step);
+    for (uint32_t size_class = acre_bins_occupied(bins, acre_bin_class(size));
+         size_class < ACRE_BIN_CLASSES; size_class = acre_bins_occupied(bins, size_class + 1)) {
+        found = look_through(bins, bins->classes[size_class].head, size, step);
         if (found != 0) {
             return found;
         }
@@ -137,13 +137,13 @@ uint64_t acre_bins_largest(const acre_bins *bins) {
         return 0;
     }
     uint32_t w = acre_log2(bins->summary);
-    uint32_t class = 64 * w + acre_log2(bins->words[w]);
-    if (acre_bins_is_crowded(bins, class)) {
+    uint32_t size_class = 64 * w + acre_log2(bins->words[w]);
+    if (acre_bins_is_crowded(bins, size_class)) {
         return acre_free_index_largest(&bins->exact);
     }
-    uint32_t head = bins->classes[class].head;
+    uint32_t head = bins->classes[size_class].head;
     uint64_t largest = slice_at(bins, head)->size;
-    if (class >= bins->mixed) { // a few; else they are equal
+    if (size_class >= bins->mixed) { // a few; else they are equal
         for (uint32_t at = slice_at(bins, head)->bin_next; at != head;
              at = slice_at(bins, at)->bin_next) {
             largest = acre_max(largest, slice_at(bins, at)->size);
@@ -159,16 +159,17 @@ typedef struct bins_sum {
     uint64_t crowded;      // runs of crowded classes
 } bins_sum;
 
-static bool check_class(const acre_bins *bins, uint32_t class, bins_sum *sum) {
-    const acre_bin *bin = &bins->classes[class];
-    bool crowded = acre_bins_is_crowded(bins, class);
-    if ((bin->head != 0) != ((bins->words[class / 64] >> class % 64 & 1) != 0)) {
+static bool check_class(const acre_bins *bins, uint32_t size_class, bins_sum *sum) {
+    const acre_bin *bin = &bins->classes[size_class];
+    bool crowded = acre_bins_is_crowded(bins, size_class);
+    if ((bin->head != 0) != ((bins->words[size_class / 64] >> size_class % 64 & 1) != 0)) {
         return false;
     }
     uint32_t count = 0;
     for (uint32_t at = bin->head; at != 0;) {
         const acre_slice *slice = slice_at(bins, at);
-        if (acre_slice_state_of(slice) != ACRE_SLICE_FREE || acre_bin_class(slice->size) != class ||
+        if (acre_slice_state_of(slice) != ACRE_SLICE_FREE ||
+            acre_bin_class(slice->size) != size_class ||
             slice_at(bins, slice->bin_next)->bin_prev != at || ++count > bin->count) {
             return false;
         }
@@ -177,15 +178,16 @@ static bool check_class(const acre_bins *bins, uint32_t class, bins_sum *sum) {
     }
     sum->count += count;
     sum->crowded += crowded ? count : 0;
-    bool may_be = class >= bins->mixed && count > ACRE_BIN_CROWD / 2;
-    bool must_be = class >= bins->mixed && count > ACRE_BIN_CROWD;
+    bool may_be = size_class >= bins->mixed && count > ACRE_BIN_CROWD / 2;
+    bool must_be = size_class >= bins->mixed && count > ACRE_BIN_CROWD;
     return count == bin->count && (crowded ? may_be : !must_be);
 }
 
 bool acre_bins_check(const acre_bins *bins) {
     bins_sum sum = {0, 0, 0};
-    for (uint32_t class = 0; bins->classes != NULL && class < ACRE_BIN_CLASSES; class ++) {
-        if (!check_class(bins, class, &sum)) {
+    for (uint32_t size_class = 0; bins->classes != NULL && size_class < ACRE_BIN_CLASSES;
+         size_class++) {
+        if (!check_class(bins, size_class, &sum)) {
             return false;
         }
     }

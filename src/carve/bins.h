@@ -72,14 +72,14 @@ uint64_t acre_bins_largest(const acre_bins *bins);
 bool acre_bins_check(const acre_bins *bins);
 
 // A class of several sizes got a run: it may be crowded by it, or may have been.
-void acre_bins_crowd(acre_bins *bins, uint32_t class, uint32_t name);
+void acre_bins_crowd(acre_bins *bins, uint32_t size_class, uint32_t name);
 
 // A run leaves a crowded class; it is in the ring no more, and counted still.
-void acre_bins_uncrowd(acre_bins *bins, uint32_t class, uint32_t name);
+void acre_bins_uncrowd(acre_bins *bins, uint32_t size_class, uint32_t name);
 
 // => the run of a class of several sizes that a request of the class takes, though there are larger
 // ones; 0 = none of it
-uint32_t acre_bins_find_in_class(const acre_bins *bins, uint64_t size, uint32_t class);
+uint32_t acre_bins_find_in_class(const acre_bins *bins, uint64_t size, uint32_t size_class);
 
 // ---- what every request and release does ---------------------------------------------------
 
@@ -88,8 +88,8 @@ static inline uint32_t acre_bin_class(uint64_t size) {
     return (uint32_t)(size >> (e - 4)) + 16 * e - 16;
 }
 
-static inline bool acre_bins_is_crowded(const acre_bins *bins, uint32_t class) {
-    return (bins->crowded[class / 64] >> class % 64 & 1) != 0;
+static inline bool acre_bins_is_crowded(const acre_bins *bins, uint32_t size_class) {
+    return (bins->crowded[size_class / 64] >> size_class % 64 & 1) != 0;
 }
 
 // Whether a run lies before another: on an older page, or before it on the same one.
@@ -101,8 +101,8 @@ static inline bool acre_bin_before(const acre_slice *a, const acre_slice *b) {
 // Adds a free run of a size that was prepared.
 static inline void acre_bins_add(acre_bins *bins, acre_slice *slice, uint32_t name) {
     const acre_slab *slices = bins->slices;
-    uint32_t class = acre_bin_class(slice->size);
-    acre_bin *bin = &bins->classes[class];
+    uint32_t size_class = acre_bin_class(slice->size);
+    acre_bin *bin = &bins->classes[size_class];
     uint32_t head = bin->head;
     const acre_slice *front = acre_slice_at(slices, head);
     bins->count++;
@@ -117,17 +117,17 @@ static inline void acre_bins_add(acre_bins *bins, acre_slice *slice, uint32_t na
     slice->bin_prev = last;
     acre_slice_at(slices, last)->bin_next = name;
     acre_slice_at(slices, first)->bin_prev = name;
-    bins->words[class / 64] |= UINT64_C(1) << class % 64;
-    bins->summary |= 1u << class / 64;
-    if (acre_unlikely(++bin->count > ACRE_BIN_CROWD / 2) && class >= bins->mixed) {
-        acre_bins_crowd(bins, class, name);
+    bins->words[size_class / 64] |= UINT64_C(1) << size_class % 64;
+    bins->summary |= 1u << size_class / 64;
+    if (acre_unlikely(++bin->count > ACRE_BIN_CROWD / 2) && size_class >= bins->mixed) {
+        acre_bins_crowd(bins, size_class, name);
     }
 }
 
 static inline void acre_bins_remove(acre_bins *bins, const acre_slice *slice, uint32_t name) {
     const acre_slab *slices = bins->slices;
-    uint32_t class = acre_bin_class(slice->size);
-    acre_bin *bin = &bins->classes[class];
+    uint32_t size_class = acre_bin_class(slice->size);
+    acre_bin *bin = &bins->classes[size_class];
     uint32_t next = slice->bin_next;
     uint32_t prev = slice->bin_prev;
     bins->count--;
@@ -138,11 +138,11 @@ static inline void acre_bins_remove(acre_bins *bins, const acre_slice *slice, ui
     uint32_t was_front = 0u - (uint32_t)(bin->head == name);
     uint32_t head = (next & was_front) | (bin->head & ~was_front);
     bin->head = head & ((uint32_t)alone - 1);
-    uint64_t word = bins->words[class / 64] & ~(alone << class % 64);
-    bins->words[class / 64] = word;
-    bins->summary &= ~((uint32_t)(word == 0) << class / 64);
-    if (acre_unlikely(acre_bins_is_crowded(bins, class))) {
-        acre_bins_uncrowd(bins, class, name);
+    uint64_t word = bins->words[size_class / 64] & ~(alone << size_class % 64);
+    bins->words[size_class / 64] = word;
+    bins->summary &= ~((uint32_t)(word == 0) << size_class / 64);
+    if (acre_unlikely(acre_bins_is_crowded(bins, size_class))) {
+        acre_bins_uncrowd(bins, size_class, name);
     }
     bin->count--;
 }
@@ -163,9 +163,9 @@ static inline void acre_bins_resize(acre_bins *bins, acre_slice *slice, uint32_t
 }
 
 // => the first class from `class` on that holds a run; ACRE_BIN_CLASSES = none
-static inline uint32_t acre_bins_occupied(const acre_bins *bins, uint32_t class) {
-    uint32_t w = class / 64;
-    uint64_t word = bins->words[w] & ~UINT64_C(0) << class % 64;
+static inline uint32_t acre_bins_occupied(const acre_bins *bins, uint32_t size_class) {
+    uint32_t w = size_class / 64;
+    uint64_t word = bins->words[w] & ~UINT64_C(0) << size_class % 64;
     if (acre_unlikely(word == 0)) {
         uint32_t larger = bins->summary & ~1u << w;
         if (larger == 0) {
@@ -178,14 +178,14 @@ static inline uint32_t acre_bins_occupied(const acre_bins *bins, uint32_t class)
 }
 
 // => a run of at least `size` bytes, which is of `class`; 0 = there is none.
-static inline uint32_t acre_bins_find(const acre_bins *bins, uint64_t size, uint32_t class) {
-    uint32_t found = acre_bins_occupied(bins, class);
-    if (acre_unlikely(found == class && class >= bins->mixed)) {
-        uint32_t larger = acre_bins_occupied(bins, class + 1);
+static inline uint32_t acre_bins_find(const acre_bins *bins, uint64_t size, uint32_t size_class) {
+    uint32_t found = acre_bins_occupied(bins, size_class);
+    if (acre_unlikely(found == size_class && size_class >= bins->mixed)) {
+        uint32_t larger = acre_bins_occupied(bins, size_class + 1);
         if (acre_unlikely(larger == ACRE_BIN_CLASSES)) {
             return acre_bins_find_exactly(bins, size);
         }
-        uint32_t own = acre_bins_find_in_class(bins, size, class);
+        uint32_t own = acre_bins_find_in_class(bins, size, size_class);
         if (own != 0) {
             return own;
         }

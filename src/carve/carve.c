@@ -246,18 +246,19 @@ static acre_run take_aligned(acre_carve *carve, uint32_t name, uint64_t size, ui
 }
 
 // => a run with `size` bytes at a multiple of `step`; 0 = there is none
-static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step, uint32_t class) {
+static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step,
+                            uint32_t size_class) {
     return acre_likely(step == carve->unit)
-               ? acre_bins_find(&carve->bins, size, class)
+               ? acre_bins_find(&carve->bins, size, size_class)
                : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
 }
 
 acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {
-    uint32_t class = acre_bin_class(size);
-    uint32_t name = find(carve, size, step, class);
+    uint32_t size_class = acre_bin_class(size);
+    uint32_t name = find(carve, size, step, size_class);
     if (name != 0 && carve->recent != 0 && !has_stack(carve, carve->recent)) {
         settle_recent(carve); // a large run: with its neighbours it may be what fits
-        name = find(carve, size, step, class);
+        name = find(carve, size, step, size_class);
     }
     if (acre_unlikely(name == 0)) {
         // A request that nothing holds leaves even what has not merged as it was.
@@ -265,7 +266,7 @@ acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {
             return (acre_run){NULL, 0};
         }
         acre_carve_settle(carve);
-        name = find(carve, size, step, class);
+        name = find(carve, size, step, size_class);
     }
     return acre_likely(step == carve->unit) ? take_front(carve, name, size)
                                             : take_aligned(carve, name, size, step);

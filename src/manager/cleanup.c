@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-void acre_manager_settle(acre_manager *manager) {
+void acre_manager_update_quiet(acre_manager *manager) {
     acre_heap *heap = &manager->heap;
     bool quiet = manager->plain && !manager->told && !heap->cleanup_wanted &&
                  (heap->alignment_mask != 0 || heap->alignment == 1);
@@ -17,13 +17,13 @@ void acre_manager_schedule(acre_manager *manager) {
     for (uint32_t i = 0; i < manager->layout.count; i++) {
         manager->next_check = acre_min(manager->next_check, manager->layout.pools[i]->next_check);
     }
-    acre_manager_settle(manager);
+    acre_manager_update_quiet(manager);
 }
 
 // Ends what waits for no period: freed dedicated memory, to the driver, and outdated pages.
 static void return_at_once(acre_manager *manager) {
     manager->heap.cleanup_wanted = false;
-    acre_manager_settle(manager);
+    acre_manager_update_quiet(manager);
     if (manager->layout.arena != NULL) {
         acre_arena_drain(manager->layout.arena);
     }
@@ -47,7 +47,7 @@ void acre_manager_cleanup_periodic(acre_manager *manager) {
 static uint64_t return_all(acre_manager *manager) {
     uint64_t pages = 0;
     manager->heap.cleanup_wanted = false;
-    acre_manager_settle(manager);
+    acre_manager_update_quiet(manager);
     if (manager->layout.arena != NULL) {
         pages += acre_arena_drain(manager->layout.arena);
     }

@@ -209,7 +209,7 @@ static inline void acre_manager_cleanup_due(acre_manager *manager) {
 void acre_manager_schedule(acre_manager *manager);
 
 // Whether requests need nothing but room from here on: called when what decides it changed.
-void acre_manager_settle(acre_manager *manager);
+void acre_manager_update_quiet(acre_manager *manager);
 
 // Gives the idle pages of every pool back and flushes. => how many pages.
 uint64_t acre_manager_give_back(acre_manager *manager);

@@ -13,7 +13,7 @@ void acre_manager_apply_mode(acre_manager *manager) {
                         : manager->base_mode;
     manager->plain = manager->mode == ACRE_MODE_AUTO && manager->capturing == NULL &&
                      manager->config.persistent_memory != ACRE_PERSISTENT_SIZE_MATCH;
-    acre_manager_settle(manager);
+    acre_manager_update_quiet(manager);
 }
 
 // The mode that a window puts in force.

@@ -69,7 +69,8 @@ static __attribute__((noinline)) void free_any(acre_manager *manager, acre_handl
 }
 
 // What is left of a release: a run freed earlier merges, and the page may be empty now.
-static __attribute__((noinline)) void settle(acre_pool *pool, uint32_t page, uint32_t retired) {
+static __attribute__((noinline)) void finish_release(acre_pool *pool, uint32_t page,
+                                                     uint32_t retired) {
     if (retired != 0) {
         acre_carve_retire(&pool->carve, retired);
     }
@@ -105,7 +106,7 @@ static inline __attribute__((always_inline)) void free_handle(acre_manager *mana
     give_record(manager, handle);
     uint32_t retired = acre_carve_give(&pool->carve, (acre_run){slice, name});
     if (acre_unlikely((--page->live == 0) | (retired != 0))) {
-        settle(pool, page_name, retired);
+        finish_release(pool, page_name, retired);
     }
 }
 

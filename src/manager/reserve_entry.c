@@ -19,6 +19,11 @@ static inline bool is_quiet(const acre_manager *manager, uint64_t size) {
            (handles->free_head != 0 || acre_slab_is_prepared(handles, 1));
 }
 
+// Whether there are the slice records that a cut may need.
+static inline bool has_slice_records(const acre_manager *manager) {
+    return acre_slab_is_prepared(&manager->heap.slices, ACRE_POOL_RECORDS);
+}
+
 // => the first pool that accepts a size > 0; NULL = none does
 static inline acre_pool *pool_for(const acre_manager *manager, uint64_t size) {
     const acre_pool_set *layout = &manager->layout;
@@ -32,30 +37,19 @@ static inline uint64_t padded_of(const acre_manager *manager, uint64_t size) {
     return (size + mask) & ~mask;
 }
 
-// => a slice from room the pool holds; none when it has none or records are short.
-// `*searched` is the pool in the first case.
-static inline acre_run take(acre_pool *pool, uint64_t padded, uint64_t step,
-                            const acre_pool **searched) {
-    if (acre_unlikely(!acre_slab_is_prepared(&pool->heap->slices, ACRE_POOL_RECORDS))) {
-        return (acre_run){NULL, 0};
-    }
-    acre_run run = pool->ops->reserve(pool, padded, step);
-    *searched = run.slice == NULL ? pool : NULL;
-    return run;
-}
-
 // From room held, whatever the pool's policy. => NULL when something is due or the pool has no
 // room, which `*searched` then is; nothing changed.
 static inline acre_handle *reserve_held(acre_manager *manager, uint64_t size,
                                         acre_page_update update, uint32_t tag,
                                         const acre_pool **searched) {
     acre_pool *pool = is_quiet(manager, size) ? pool_for(manager, size) : NULL;
-    if (pool == NULL) {
+    if (pool == NULL || acre_unlikely(!has_slice_records(manager))) {
         return NULL;
     }
     uint64_t padded = padded_of(manager, size);
-    acre_run run = take(pool, padded, manager->heap.alignment, searched);
+    acre_run run = pool->ops->reserve(pool, padded, manager->heap.alignment);
     if (acre_unlikely(run.slice == NULL)) {
+        *searched = pool;
         return NULL;
     }
     manager->heap.reservations += update != ACRE_PAGES_FORBIDDEN;
@@ -98,7 +92,7 @@ static __attribute__((noinline)) acre_status reserve_cut(acre_manager *manager, 
                                                          uint64_t size, acre_handle **handle,
                                                          acre_error *error) {
     const acre_pool *searched = NULL;
-    if (acre_likely(acre_slab_is_prepared(&manager->heap.slices, ACRE_POOL_RECORDS))) {
+    if (acre_likely(has_slice_records(manager))) {
         uint64_t padded = padded_of(manager, size);
         acre_run run = acre_carve_search(&pool->carve, padded, pool->carve.unit);
         if (acre_likely(run.slice != NULL)) {

@@ -24,7 +24,7 @@ typedef struct acre_heap {
     uint64_t page_sequence; // pages made so far
     // Counted reservations before which a request needs nothing but room: no cleanup is due, the
     // layout serves, nobody listens, the alignment is a power of two. One comparison instead of
-    // many (acre_manager_settle).
+    // many (acre_manager_update_quiet).
     uint64_t quiet_until;
     bool cleanup_wanted; // a pool that returns pages at once has an idle one
     acre_event_fn event; // NULL = nobody listens to pages
