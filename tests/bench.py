@@ -27,13 +27,15 @@ def run(*command):
 def documented():
     """=> a pattern for each figure of the README's table, with its tails."""
     with open(os.path.join(PROJECT, "bench", "README.md"), encoding="utf-8") as file:
-        rows = re.findall(r"^\| `([a-z][^`]*\.[^`]*\.[^`]*)` \|([^|]*)\|", file.read(), re.MULTILINE)
+        text = file.read()
+    rows = re.findall(r"^\| `([a-z][^`]*\.[^`]*\.[^`]*)` \|([^|]*)\|", text, re.MULTILINE)
     patterns = []
     for name, tails in rows:
         pattern = re.escape(name).replace("<who>", "(?:" + "|".join(WHO) + ")")
         pattern = pattern.replace("<trace>", "[a-z0-9_-]+")
         pattern = re.sub(r"\\{(.*?)\\}", lambda m: "(?:" + m[1].replace(",", "|") + ")", pattern)
-        patterns.append(re.compile(pattern + (r"(?:\.p99|\.p999|\.max)?" if "yes" in tails else "")))
+        ends = r"(?:\.p99|\.p999|\.max)?" if "yes" in tails else ""
+        patterns.append(re.compile(pattern + ends))
     return patterns
 
 

@@ -5,7 +5,8 @@
 # usage: layers.sh SOURCE_DIR
 set -eu
 cd "$1"
-layers="base carve storage failure pool relocation manager trace" # top to bottom; each may use those before it
+# Top to bottom; each may use those before it.
+layers="base carve storage failure pool relocation manager trace"
 failed=0
 
 complain() {

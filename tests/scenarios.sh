@@ -27,7 +27,8 @@ while IFS= read -r reference; do
     name=${reference##*[: ]}
     if [ ! -f "$file" ]; then
         complain "there is no $file"
-    elif ! sed 's,//.*,,' "$file" | tr -d ' \n' | grep -q "cmocka_unit_test[a-z_]*(${name}[,)]"; then
+    elif ! sed 's,//.*,,' "$file" | tr -d ' \n' |
+        grep -q "cmocka_unit_test[a-z_]*(${name}[,)]"; then
         complain "$file has no test $name"
     elif ! grep -q "^ *acre_test(.*[ /]${file##*/}[ )]" tests/CMakeLists.txt; then
         complain "$file is not built"

@@ -93,7 +93,8 @@ errs_with "huge.csv on sub-slices: 3 requests failed, the first on line 2 for 92
 
 # ---- what is no fault
 printf 'Stream, Size, Pointer, Action, Time, Thread, Note\r\n' >fine.csv
-printf '0, 64, 0x1, allocate, 00:00:01.5, 7, hello\r\n\r\n0,1,(nil),allocate failure,3,7,' >>fine.csv
+printf '0, 64, 0x1, allocate, 00:00:01.5, 7, hello\r\n\r\n' >>fine.csv
+printf '0,1,(nil),allocate failure,3,7,' >>fine.csv
 run replay fine.csv --layout direct
 has_status 0
 is_quiet
