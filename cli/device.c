@@ -2,6 +2,9 @@
 
 #include "device.h"
 
+#include <acre/storage_host.h>
+#include <acre/storage_simulated.h>
+
 #include <string.h>
 #include <unistd.h>
 

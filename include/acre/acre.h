@@ -5,6 +5,7 @@
 #include <acre/base.h>
 #include <acre/capture.h>
 #include <acre/config.h>
+#include <acre/devices.h>
 #include <acre/dry_run.h>
 #include <acre/event.h>
 #include <acre/failure.h>
@@ -17,5 +18,7 @@
 #include <acre/report.h>
 #include <acre/status.h>
 #include <acre/storage.h>
+#include <acre/storage_host.h>
+#include <acre/storage_simulated.h>
 
 #endif

@@ -9,9 +9,13 @@
 #include <acre/status.h>
 
 typedef enum acre_resource_kind {
-    ACRE_RESOURCE_NONE = 0,      // zero bytes: nothing to hand to a kernel
-    ACRE_RESOURCE_HOST = 1,      // as.host: an address of this process
-    ACRE_RESOURCE_SIMULATED = 2, // as.simulated: a page and an offset; no bytes exist
+    ACRE_RESOURCE_NONE = 0,       // zero bytes: nothing to hand to a kernel
+    ACRE_RESOURCE_HOST = 1,       // as.host: an address of this process
+    ACRE_RESOURCE_SIMULATED = 2,  // as.simulated: a page and an offset; no bytes exist
+    ACRE_RESOURCE_CUDA = 3,       // as.cuda: a CUdeviceptr
+    ACRE_RESOURCE_OPENCL = 4,     // as.opencl: a buffer and an offset into it
+    ACRE_RESOURCE_OPENCL_SVM = 5, // as.host: for clSetKernelArgSVMPointer, not to be read directly
+    ACRE_RESOURCE_VULKAN = 6,     // as.vulkan: a buffer, an offset into it, an address
 } acre_resource_kind;
 
 // What a kernel is given: `size` bytes of device memory, named the way the back end names them.
@@ -25,6 +29,16 @@ typedef struct acre_resource {
             uint64_t page;   // the storage's id of the page
             uint64_t offset; // bytes into it
         } simulated;
+        uint64_t cuda;
+        struct {
+            void *buffer;    // cl_mem
+            uint64_t offset; // bytes into it
+        } opencl;
+        struct {
+            uint64_t buffer;  // VkBuffer
+            uint64_t offset;  // bytes into it
+            uint64_t address; // VkDeviceAddress of the first byte; 0 = the device has none
+        } vulkan;
         uint64_t words[6]; // keeps the size of the struct while back ends are added
     } as;
 } acre_resource;
@@ -53,12 +67,14 @@ typedef struct acre_storage_limits {
 #define ACRE_STORAGE_OPS_VERSION 1
 
 // The operations of a back end. The table is copied at creation. `alloc`, `dealloc`, `flush`,
-// `resource`, `alignment` and `bytes_allocated` are needed; the others may be NULL.
+// `resource`, `alignment` and `bytes_allocated` are needed; the others may be NULL, those of one
+// group together.
 //
 // The library never sees the bytes: it passes ids, offsets and sizes. `error` is never NULL; an
 // operation that fails fills in native_code and native_text where the back end has them, and
 // returns ACRE_OUT_OF_MEMORY for the device's own out-of-memory, ACRE_OUT_OF_HOST_MEMORY for the
-// host's, and ACRE_BACKEND_ERROR for the rest (any other status is taken for that).
+// host's, and ACRE_BACKEND_ERROR for the rest (any other status is taken for that). An operation
+// that failed has changed nothing.
 typedef struct acre_storage_ops {
     size_t struct_size; // set by ACRE_STORAGE_OPS_INIT
     uint32_t version;   // ACRE_STORAGE_OPS_VERSION
@@ -69,7 +85,8 @@ typedef struct acre_storage_ops {
     void (*dealloc)(void *context, uint64_t id);
     // Pushes frees that were put off to the driver.
     void (*flush)(void *context);
-    // Names bytes [offset, offset + size) of an allocation for a kernel; size > 0.
+    // Names bytes [offset, offset + size) of an allocation, or of a range (below), for a kernel;
+    // size > 0.
     acre_status (*resource)(void *context, uint64_t id, uint64_t offset, uint64_t size,
                             acre_resource *resource, acre_error *error);
     // Bytes that every page starts on a multiple of; at least 1, constant.
@@ -82,20 +99,86 @@ typedef struct acre_storage_ops {
     // Optional: called once by acre_storage_destroy.
     void (*destroy)(void *context);
 
-    // Optional: copies the bytes of `source` to `target`, of the same size and not overlapping,
-    // both named by `resource`. The device is done with both. The copy may go on behind the call;
-    // then there is a `wait`.
+    // Copies, optional. `copy` copies the bytes of `source` to `target`, of the same size and not
+    // overlapping, both named by `resource`. The device is done with both. The copy may go on
+    // behind the call; then there is a `wait`.
     acre_status (*copy)(void *context, const acre_resource *source, const acre_resource *target,
                         acre_error *error);
     // Optional: waits for all work of the device, copies included. NULL: there is nothing to wait
     // for, and copies are done when `copy` returns.
     acre_status (*wait)(void *context, acre_error *error);
+
+    // Bytes to and from the host, optional, both or neither: all of the resource, done when the
+    // call returns, after every copy made before it.
+    acre_status (*write)(void *context, const acre_resource *target, const void *bytes,
+                         acre_error *error);
+    acre_status (*read)(void *context, const acre_resource *source, void *bytes, acre_error *error);
+
+    // Address ranges apart from memory, optional, all or none. Memory is created without an
+    // address, mapped into ranges that were reserved without memory, and mapped elsewhere later,
+    // its bytes coming along. Sizes and offsets are multiples of `granularity`, in bytes, constant.
+    uint64_t (*granularity)(void *context);
+    acre_status (*range_reserve)(void *context, uint64_t size, uint64_t *range, acre_error *error);
+    // Nothing is mapped into it any more.
+    void (*range_release)(void *context, uint64_t range);
+    // `size` > 0 bytes of memory, which count in `bytes_allocated`.
+    acre_status (*memory_create)(void *context, uint64_t size, uint64_t *memory, acre_error *error);
+    // It is mapped nowhere.
+    void (*memory_destroy)(void *context, uint64_t memory);
+    // Maps `count` > 0 memories, each mapped nowhere, one behind the other from `offset` on, where
+    // nothing is mapped. All or, after an error, none.
+    acre_status (*map)(void *context, uint64_t range, uint64_t offset, const uint64_t *memories,
+                       uint64_t count, acre_error *error);
+    // Unmaps all that is mapped in [offset, offset + size), which cuts no memory in two. The device
+    // is done with those bytes.
+    acre_status (*unmap)(void *context, uint64_t range, uint64_t offset, uint64_t size,
+                         acre_error *error);
+
+    // Points on the timelines of streams, optional, all or none. A stream is the back end's own
+    // handle as a number; 0 is its default one. None of these waits but event_sync.
+    //
+    // `*id` is the stream's for ever: no later stream gets it.
+    acre_status (*stream_id)(void *context, uint64_t stream, uint64_t *id, acre_error *error);
+    // `*event` is the point behind all work that the stream was given so far.
+    acre_status (*event_record)(void *context, uint64_t stream, uint64_t *event, acre_error *error);
+    // Whether the device has passed it.
+    acre_status (*event_done)(void *context, uint64_t event, bool *done, acre_error *error);
+    // Makes the device hold back what `stream` is given from now on until the event has passed.
+    acre_status (*event_wait)(void *context, uint64_t event, uint64_t stream, acre_error *error);
+    // Makes the host wait until it has passed.
+    acre_status (*event_sync)(void *context, uint64_t event, acre_error *error);
+    void (*event_destroy)(void *context, uint64_t event);
 } acre_storage_ops;
 
 #if defined(__cplusplus)
 #define ACRE_STORAGE_OPS_INIT                                                                      \
-    (acre_storage_ops{sizeof(acre_storage_ops), ACRE_STORAGE_OPS_VERSION, nullptr, nullptr,        \
-                      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr})
+    (acre_storage_ops{sizeof(acre_storage_ops),                                                    \
+                      ACRE_STORAGE_OPS_VERSION,                                                    \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr,                                                                     \
+                      nullptr})
 #else
 #define ACRE_STORAGE_OPS_INIT                                                                      \
     ((acre_storage_ops){.struct_size = sizeof(acre_storage_ops),                                   \
@@ -105,7 +188,7 @@ typedef struct acre_storage_ops {
 // Counters of one storage since its creation, kept for every back end alike.
 typedef struct acre_storage_stats {
     size_t struct_size;       // set by ACRE_STORAGE_STATS_INIT
-    uint64_t allocs;          // allocations the device gave
+    uint64_t allocs;          // allocations, and memories to be mapped, that the device gave
     uint64_t refused;         // allocations the device refused
     uint64_t deallocs;        // allocations given back
     uint64_t flushes;         // calls of flush
@@ -113,11 +196,13 @@ typedef struct acre_storage_stats {
     uint64_t bytes_peak;      // the most it held after any allocation
     uint64_t copies;          // made by the operation `copy`
     uint64_t bytes_copied;    // of those
+    uint64_t maps;            // calls of the operation `map` that succeeded
+    uint64_t unmaps;          // and of `unmap`
 } acre_storage_stats;
 
 #if defined(__cplusplus)
 #define ACRE_STORAGE_STATS_INIT                                                                    \
-    (acre_storage_stats{sizeof(acre_storage_stats), 0, 0, 0, 0, 0, 0, 0, 0})
+    (acre_storage_stats{sizeof(acre_storage_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 #else
 #define ACRE_STORAGE_STATS_INIT ((acre_storage_stats){.struct_size = sizeof(acre_storage_stats)})
 #endif
@@ -142,74 +227,31 @@ ACRE_API const char *acre_storage_name(const acre_storage *storage);
 ACRE_API void acre_storage_limits_get(const acre_storage *storage, acre_storage_limits *limits);
 ACRE_API void acre_storage_stats_get(const acre_storage *storage, acre_storage_stats *stats);
 
-// ---- host bytes ----------------------------------------------------------------------------
+// Copies bytes of this process into all of `target`, which acre_manager_resolve gave, or all of
+// `source` out of it. The bytes are there when the call returns; work of the device that touches
+// them must be done before. Not meant for data in bulk. UNSUPPORTED when the back end cannot, and
+// what the back end fails with. The storage's thread.
+ACRE_API ACRE_CHECKED acre_status acre_storage_write(acre_storage *storage,
+                                                     const acre_resource *target, const void *bytes,
+                                                     acre_error *error);
+ACRE_API ACRE_CHECKED acre_status acre_storage_read(acre_storage *storage,
+                                                    const acre_resource *source, void *bytes,
+                                                    acre_error *error);
 
-typedef struct acre_host_storage_params {
-    size_t struct_size;          // set by ACRE_HOST_STORAGE_PARAMS_INIT
-    uint64_t total_memory;       // bytes it will hold at most; 0 = the machine's physical memory
-    uint64_t largest_allocation; // bytes of one page; 0 = total_memory
-    uint64_t alignment;          // bytes pages start on, a power of two; 0 = 4096
-} acre_host_storage_params;
+// Waits until the device is done with all its work, copies included.
+ACRE_API ACRE_CHECKED acre_status acre_storage_wait(acre_storage *storage, acre_error *error);
 
-#if defined(__cplusplus)
-#define ACRE_HOST_STORAGE_PARAMS_INIT                                                              \
-    (acre_host_storage_params{sizeof(acre_host_storage_params), 0, 0, 0})
-#else
-#define ACRE_HOST_STORAGE_PARAMS_INIT                                                              \
-    ((acre_host_storage_params){.struct_size = sizeof(acre_host_storage_params)})
-#endif
+// Failures on order, so that a program can be tested for what it does then. The `nth` call from
+// now (1 = the next) that the storage makes to the driver fails without reaching it, with
+// `and_after` every later one too; nth = 0 ends that. `native_code` is what the driver says; 0 =
+// its code for no memory left. UNSUPPORTED for a storage made by acre_storage_create.
+ACRE_API ACRE_CHECKED acre_status acre_storage_fail(acre_storage *storage, uint64_t nth,
+                                                    bool and_after, int64_t native_code,
+                                                    acre_error *error);
 
-// Pages are bytes of this process. Fresh pages are zero and cost memory once they are touched.
-// `params` and `hooks` may be NULL; the hooks serve the bookkeeping, not the pages.
-ACRE_API ACRE_CHECKED acre_status acre_storage_host_create(const acre_host_storage_params *params,
-                                                           const acre_host_hooks *hooks,
-                                                           acre_storage **storage,
-                                                           acre_error *error);
-
-// ---- simulated -----------------------------------------------------------------------------
-
-// Which operation a scripted failure hits.
-typedef enum acre_simulated_call {
-    ACRE_SIMULATED_ALLOC = 0,
-    ACRE_SIMULATED_RESOURCE = 1,
-    ACRE_SIMULATED_COPY = 2,
-} acre_simulated_call;
-
-typedef struct acre_simulated_storage_params {
-    size_t struct_size;          // set by ACRE_SIMULATED_STORAGE_PARAMS_INIT
-    uint64_t total_memory;       // bytes; more is OUT_OF_MEMORY; 0 = no limit
-    uint64_t largest_allocation; // bytes of one page; more is OUT_OF_MEMORY; 0 = no limit
-    uint64_t alignment;          // bytes pages start on, any integer; 0 = 2 MiB
-    uint64_t slice_alignment;    // bytes slices should start on; 0 = 256
-    bool deferred_frees;         // frees take effect at flush
-    bool no_sub_slices;          // a page serves one allocation at a time
-} acre_simulated_storage_params;
-
-#if defined(__cplusplus)
-#define ACRE_SIMULATED_STORAGE_PARAMS_INIT                                                         \
-    (acre_simulated_storage_params{sizeof(acre_simulated_storage_params), 0, 0, 0, 0, false, false})
-#else
-#define ACRE_SIMULATED_STORAGE_PARAMS_INIT                                                         \
-    ((acre_simulated_storage_params){.struct_size = sizeof(acre_simulated_storage_params)})
-#endif
-
-// A device that is only bookkeeping: for planning, replaying and tests. `params` and `hooks` may
-// be NULL.
-ACRE_API ACRE_CHECKED acre_status acre_storage_simulated_create(
-    const acre_simulated_storage_params *params, const acre_host_hooks *hooks,
-    acre_storage **storage, acre_error *error);
-
-// How often the operation was called, failures included. 0 for a storage of another kind.
-ACRE_API uint64_t acre_storage_simulated_calls(const acre_storage *storage,
-                                               acre_simulated_call call);
-
-// Scripts a failure of native code -1: the `nth` call from now (1 = the next) alone, or with
-// `and_after` every one from it on. nth = 0 clears the script. ALLOC fails with OUT_OF_MEMORY,
-// RESOURCE and COPY with BACKEND_ERROR. INVALID_ARGUMENT for a storage of another kind.
-ACRE_API ACRE_CHECKED acre_status acre_storage_simulated_fail(acre_storage *storage,
-                                                              acre_simulated_call call,
-                                                              uint64_t nth, bool and_after,
-                                                              acre_error *error);
+// How many such calls the storage has made, failed ones included; 0 for one made by
+// acre_storage_create.
+ACRE_API uint64_t acre_storage_calls(const acre_storage *storage);
 
 ACRE_END_DECLS
 

@@ -26,7 +26,43 @@ static const char *missing_operation(const acre_storage_ops *ops) {
     return ops->bytes_allocated == NULL ? "bytes_allocated" : NULL;
 }
 
-static acre_status read_ops(acre_storage_ops *own, const acre_storage_ops *ops, acre_error *error) {
+// The first operation of a group of which some are there and some are not, NULL when there is none.
+static const char *half_a_group(const acre_storage_ops *ops) {
+    const struct {
+        const char *name;
+        bool here;
+        int group;
+    } optional[] = {
+        {"write", ops->write != NULL, 0},
+        {"read", ops->read != NULL, 0},
+        {"granularity", ops->granularity != NULL, 1},
+        {"range_reserve", ops->range_reserve != NULL, 1},
+        {"range_release", ops->range_release != NULL, 1},
+        {"memory_create", ops->memory_create != NULL, 1},
+        {"memory_destroy", ops->memory_destroy != NULL, 1},
+        {"map", ops->map != NULL, 1},
+        {"unmap", ops->unmap != NULL, 1},
+        {"stream_id", ops->stream_id != NULL, 2},
+        {"event_record", ops->event_record != NULL, 2},
+        {"event_done", ops->event_done != NULL, 2},
+        {"event_wait", ops->event_wait != NULL, 2},
+        {"event_sync", ops->event_sync != NULL, 2},
+        {"event_destroy", ops->event_destroy != NULL, 2},
+    };
+    bool any[3] = {false, false, false};
+    for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
+        any[optional[i].group] = any[optional[i].group] || optional[i].here;
+    }
+    for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
+        if (any[optional[i].group] && !optional[i].here) {
+            return optional[i].name;
+        }
+    }
+    return NULL;
+}
+
+static acre_status read_ops(acre_storage_ops *own, const acre_storage_ops *ops, void *context,
+                            acre_error *error) {
     if (ops == NULL) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT,
                               "the storage needs a table of operations");
@@ -45,13 +81,21 @@ static acre_status read_ops(acre_storage_ops *own, const acre_storage_ops *ops, 
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "the storage lacks the operation %s",
                               missing);
     }
+    missing = half_a_group(own);
+    if (missing != NULL) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT,
+                              "the storage lacks the operation %s, which others need", missing);
+    }
+    if (own->granularity != NULL && own->granularity(context) == 0) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "the storage's granularity is 0");
+    }
     return ACRE_OK;
 }
 
 static acre_status create(const char *name, const acre_storage_ops *ops, void *context,
                           const acre_host_hooks *hooks, acre_storage **storage, acre_error *error) {
     acre_storage_ops own = ACRE_STORAGE_OPS_INIT;
-    acre_status status = read_ops(&own, ops, error);
+    acre_status status = read_ops(&own, ops, context, error);
     if (status != ACRE_OK) {
         return status;
     }
@@ -123,6 +167,11 @@ static acre_status backend_status(acre_status status) {
                : ACRE_BACKEND_ERROR;
 }
 
+static void note_peak(acre_storage *storage) {
+    uint64_t held = acre_storage_bytes(storage);
+    storage->stats.bytes_peak = held > storage->stats.bytes_peak ? held : storage->stats.bytes_peak;
+}
+
 acre_status acre_storage_alloc(acre_storage *storage, uint64_t size, uint64_t *id,
                                acre_error *error) {
     acre_error_refuse(error, ACRE_OK, size);
@@ -134,8 +183,7 @@ acre_status acre_storage_alloc(acre_storage *storage, uint64_t size, uint64_t *i
         return status;
     }
     storage->stats.allocs++;
-    uint64_t held = acre_storage_bytes(storage);
-    storage->stats.bytes_peak = held > storage->stats.bytes_peak ? held : storage->stats.bytes_peak;
+    note_peak(storage);
     return ACRE_OK;
 }
 
@@ -170,12 +218,122 @@ acre_status acre_storage_copy(acre_storage *storage, const acre_resource *source
     return status;
 }
 
-acre_status acre_storage_wait(acre_storage *storage, acre_error *error) {
+// ---- what programs call, too ---------------------------------------------------------------
+
+static acre_status wait_for(acre_storage *storage, acre_error *error) {
+    acre_error_refuse(error, ACRE_OK, 0);
     if (storage->ops.wait == NULL) {
         return ACRE_OK;
     }
-    acre_error_refuse(error, ACRE_OK, 0);
-    acre_status status = storage->ops.wait(storage->context, error);
+    return error->status = backend_status(storage->ops.wait(storage->context, error));
+}
+
+acre_status acre_storage_wait(acre_storage *storage, acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    return acre_error_close(error, detail, wait_for(storage, detail));
+}
+
+// => other than OK when there is nothing to be done for `resource`.
+static acre_status check_bytes(const acre_storage *storage, const acre_resource *resource,
+                               const void *bytes, acre_error *error) {
+    acre_error_refuse(error, ACRE_OK, resource->size);
+    if (storage->ops.write == NULL) {
+        return acre_error_set(error, ACRE_UNSUPPORTED,
+                              "storage %s has no way to read and write its bytes", storage->name);
+    }
+    if (bytes == NULL && resource->size > 0) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT, "the bytes are NULL");
+    }
+    return ACRE_OK;
+}
+
+acre_status acre_storage_write(acre_storage *storage, const acre_resource *target,
+                               const void *bytes, acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    acre_status status = check_bytes(storage, target, bytes, detail);
+    if (status == ACRE_OK && target->size > 0) {
+        status = backend_status(storage->ops.write(storage->context, target, bytes, detail));
+        detail->status = status;
+    }
+    return acre_error_close(error, detail, status);
+}
+
+acre_status acre_storage_read(acre_storage *storage, const acre_resource *source, void *bytes,
+                              acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    acre_status status = check_bytes(storage, source, bytes, detail);
+    if (status == ACRE_OK && source->size > 0) {
+        status = backend_status(storage->ops.read(storage->context, source, bytes, detail));
+        detail->status = status;
+    }
+    return acre_error_close(error, detail, status);
+}
+
+acre_status acre_storage_fail(acre_storage *storage, uint64_t nth, bool and_after,
+                              int64_t native_code, acre_error *error) {
+    if (storage->script == NULL) {
+        acre_error local;
+        acre_error *detail = acre_error_open(error, &local);
+        return acre_error_close(error, detail,
+                                acre_error_set(detail, ACRE_UNSUPPORTED,
+                                               "storage %s makes no calls that can be made to fail",
+                                               storage->name));
+    }
+    acre_script_order(storage->script, nth, and_after, native_code);
+    return ACRE_OK;
+}
+
+uint64_t acre_storage_calls(const acre_storage *storage) {
+    return storage->script == NULL ? 0 : storage->script->calls;
+}
+
+// ---- address ranges apart from memory ------------------------------------------------------
+
+acre_status acre_storage_range_reserve(acre_storage *storage, uint64_t size, uint64_t *range,
+                                       acre_error *error) {
+    acre_error_refuse(error, ACRE_OK, size);
+    return error->status =
+               backend_status(storage->ops.range_reserve(storage->context, size, range, error));
+}
+
+acre_status acre_storage_memory_create(acre_storage *storage, uint64_t size, uint64_t *memory,
+                                       acre_error *error) {
+    acre_error_refuse(error, ACRE_OK, size);
+    acre_status status =
+        backend_status(storage->ops.memory_create(storage->context, size, memory, error));
     error->status = status;
+    error->size = size;
+    if (status == ACRE_OK) {
+        storage->stats.allocs++;
+        note_peak(storage);
+    } else {
+        storage->stats.refused++;
+    }
     return status;
+}
+
+void acre_storage_memory_destroy(acre_storage *storage, uint64_t memory) {
+    storage->stats.deallocs++;
+    storage->ops.memory_destroy(storage->context, memory);
+}
+
+acre_status acre_storage_map(acre_storage *storage, uint64_t range, uint64_t offset,
+                             const uint64_t *memories, uint64_t count, acre_error *error) {
+    acre_error_refuse(error, ACRE_OK, 0);
+    acre_status status =
+        backend_status(storage->ops.map(storage->context, range, offset, memories, count, error));
+    storage->stats.maps += status == ACRE_OK;
+    return error->status = status;
+}
+
+acre_status acre_storage_unmap(acre_storage *storage, uint64_t range, uint64_t offset,
+                               uint64_t size, acre_error *error) {
+    acre_error_refuse(error, ACRE_OK, size);
+    acre_status status =
+        backend_status(storage->ops.unmap(storage->context, range, offset, size, error));
+    storage->stats.unmaps += status == ACRE_OK;
+    return error->status = status;
 }

@@ -5,6 +5,7 @@
 #include <acre/storage.h>
 
 #include "base/host.h"
+#include "storage/script.h"
 
 struct acre_storage {
     acre_storage_ops ops;
@@ -13,6 +14,7 @@ struct acre_storage {
     acre_storage_limits limits;
     uint64_t alignment; // of every page
     acre_storage_stats stats;
+    acre_script *script; // of the back end's driver calls; NULL = it has none
     char name[32];
 };
 
@@ -33,7 +35,20 @@ acre_status acre_storage_resource(acre_storage *storage, uint64_t id, uint64_t o
 acre_status acre_storage_copy(acre_storage *storage, const acre_resource *source,
                               const acre_resource *target, acre_error *error);
 
-// Waits for the device; at once where there is nothing to wait for.
-acre_status acre_storage_wait(acre_storage *storage, acre_error *error);
+// Address ranges apart from memory: the operations of acre_storage_ops, checked and counted. Only
+// on a storage that can map.
+static inline bool acre_storage_can_map(const acre_storage *storage) {
+    return storage->ops.map != NULL;
+}
+
+acre_status acre_storage_range_reserve(acre_storage *storage, uint64_t size, uint64_t *range,
+                                       acre_error *error);
+acre_status acre_storage_memory_create(acre_storage *storage, uint64_t size, uint64_t *memory,
+                                       acre_error *error);
+void acre_storage_memory_destroy(acre_storage *storage, uint64_t memory);
+acre_status acre_storage_map(acre_storage *storage, uint64_t range, uint64_t offset,
+                             const uint64_t *memories, uint64_t count, acre_error *error);
+acre_status acre_storage_unmap(acre_storage *storage, uint64_t range, uint64_t offset,
+                               uint64_t size, acre_error *error);
 
 #endif

@@ -1,10 +1,14 @@
 // Storage of host bytes: every page is a mapping of its own, so that giving one back frees it.
 #include "storage/storage.h"
 
+#include <acre/storage_host.h>
+
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/structs.h"
+#include "storage/backend.h"
+#include "storage/host/bytes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,6 +24,7 @@ typedef struct host_storage {
     acre_host host;
     acre_host_storage_params params;
     uint64_t bytes;
+    acre_script script;
 } host_storage;
 
 static acre_status host_alloc(void *context, uint64_t size, uint64_t *id, acre_error *error) {
@@ -39,11 +44,12 @@ static acre_status host_alloc(void *context, uint64_t size, uint64_t *id, acre_e
     uint64_t slack = own->params.alignment > acre_os_page_size() ? own->params.alignment : 0;
     page->size = size;
     page->mapped = acre_add_saturating(size, slack);
-    page->base = acre_os_map(page->mapped);
+    bool fails = acre_script_fails(&own->script);
+    page->base = fails ? NULL : acre_os_map(page->mapped);
     if (page->base == NULL) {
-        int code = errno;
+        int code = fails ? acre_host_scripted(&own->script) : errno;
         acre_host_free(&own->host, page, sizeof *page, _Alignof(host_page));
-        return acre_error_native(error, ACRE_OUT_OF_MEMORY, size, code, strerror(code));
+        return acre_host_refused(error, size, code);
     }
     uintptr_t start = (uintptr_t)page->base;
     uint64_t skip = slack == 0 ? 0 : (slack - start % slack) % slack;
@@ -72,14 +78,6 @@ static acre_status host_resource(void *context, uint64_t id, uint64_t offset, ui
     resource->kind = ACRE_RESOURCE_HOST;
     resource->size = size;
     resource->as.host = ((const host_page *)(uintptr_t)id)->bytes + offset;
-    return ACRE_OK;
-}
-
-static acre_status host_copy(void *context, const acre_resource *source,
-                             const acre_resource *target, acre_error *error) {
-    (void)context;
-    (void)error;
-    memcpy(target->as.host, source->as.host, (size_t)source->size);
     return ACRE_OK;
 }
 
@@ -143,12 +141,16 @@ static acre_status create(const acre_host_storage_params *params, const acre_hos
     ops.bytes_allocated = host_bytes_allocated;
     ops.limits = host_limits;
     ops.destroy = host_destroy;
-    ops.copy = host_copy;
+    ops.copy = acre_host_copy;
+    ops.write = acre_host_write;
+    ops.read = acre_host_read;
     status = acre_storage_create("host", &ops, made, hooks, storage, error);
     if (status != ACRE_OK) {
         host_destroy(made);
+        return status;
     }
-    return status;
+    (*storage)->script = &made->script;
+    return ACRE_OK;
 }
 
 acre_status acre_storage_host_create(const acre_host_storage_params *params,
@@ -157,4 +159,10 @@ acre_status acre_storage_host_create(const acre_host_storage_params *params,
     acre_error local;
     acre_error *detail = acre_error_open(error, &local);
     return acre_error_close(error, detail, create(params, hooks, storage, detail));
+}
+
+acre_status acre_host_device(acre_device_info *info, acre_error *error) {
+    (void)error;
+    acre_host_describe(info);
+    return ACRE_OK;
 }

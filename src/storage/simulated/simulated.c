@@ -2,14 +2,19 @@
 // failures scripted; no byte exists.
 #include "storage/storage.h"
 
+#include <acre/storage_simulated.h>
+
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/slab.h"
 #include "base/structs.h"
+#include "storage/backend.h"
+#include "storage/simulated/mapping.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define CALL_KINDS 3
+#define CALL_KINDS (ACRE_SIMULATED_UNMAP + 1)
 
 typedef struct simulated_page {
     uint64_t size;
@@ -17,44 +22,56 @@ typedef struct simulated_page {
     uint32_t next; // of the frees put off
 } simulated_page;
 
-typedef struct call_script {
-    uint64_t calls;
-    uint64_t fail_at; // number of the call that fails; 0 = none
-    bool and_after;
-} call_script;
-
 typedef struct simulated_storage {
     acre_host host;
     acre_simulated_storage_params params;
     acre_slab pages;
     uint32_t deferred; // frees put off until flush
     uint64_t bytes;
-    call_script scripts[CALL_KINDS];
+    acre_simulated_mapping mapping;
+    acre_script script;              // over all calls
+    acre_script scripts[CALL_KINDS]; // by kind
 } simulated_storage;
 
 static simulated_page *page_at(const simulated_storage *own, uint32_t name) {
     return acre_slab_at(&own->pages, name);
 }
 
-// Counts a call; => whether the script says it fails.
-static bool scripted_failure(call_script *script) {
-    script->calls++;
-    return script->fail_at != 0 && (script->calls == script->fail_at ||
-                                    (script->and_after && script->calls > script->fail_at));
+// Counts a call. => whether it fails on order; the error says so then.
+static bool fails(simulated_storage *own, acre_simulated_call call, uint64_t size,
+                  acre_error *error) {
+    bool all = acre_script_fails(&own->script);
+    bool kind = acre_script_fails(&own->scripts[call]);
+    if (acre_likely(!all && !kind)) {
+        return false;
+    }
+    bool memory = call == ACRE_SIMULATED_ALLOC || call == ACRE_SIMULATED_MEMORY_CREATE;
+    int64_t code = all && own->script.code != 0 ? own->script.code : -1;
+    acre_error_native(error, memory ? ACRE_OUT_OF_MEMORY : ACRE_BACKEND_ERROR, size, code,
+                      "scripted failure");
+    return true;
+}
+
+// => whether the device has no room for another `size` bytes; the error says what its limit is.
+static bool is_full(const simulated_storage *own, uint64_t size, acre_error *error) {
+    uint64_t largest = own->params.largest_allocation;
+    uint64_t total = own->params.total_memory;
+    bool too_large = largest != 0 && size > largest;
+    if (!too_large && (total == 0 || size <= total - acre_min(own->bytes, total)) &&
+        size <= UINT64_MAX - own->bytes) {
+        return false;
+    }
+    acre_error_native(error, ACRE_OUT_OF_MEMORY, size, 0, "");
+    error->capacity = too_large ? largest : total;
+    return true;
 }
 
 static acre_status simulated_alloc(void *context, uint64_t size, uint64_t *id, acre_error *error) {
     simulated_storage *own = context;
-    if (scripted_failure(&own->scripts[ACRE_SIMULATED_ALLOC])) {
-        return acre_error_native(error, ACRE_OUT_OF_MEMORY, size, -1, "scripted failure");
+    if (fails(own, ACRE_SIMULATED_ALLOC, size, error)) {
+        return error->status;
     }
-    uint64_t largest = own->params.largest_allocation;
-    uint64_t total = own->params.total_memory;
-    bool too_large = largest != 0 && size > largest;
-    if (too_large || (total != 0 && size > total - acre_min(own->bytes, total)) ||
-        size > UINT64_MAX - own->bytes) {
-        acre_error_native(error, ACRE_OUT_OF_MEMORY, size, 0, "");
-        error->capacity = too_large ? largest : total;
+    if (is_full(own, size, error)) {
         return ACRE_OUT_OF_MEMORY;
     }
     if (!acre_slab_prepare(&own->pages, 1)) {
@@ -95,8 +112,11 @@ static void simulated_flush(void *context) {
 static acre_status simulated_resource(void *context, uint64_t id, uint64_t offset, uint64_t size,
                                       acre_resource *resource, acre_error *error) {
     simulated_storage *own = context;
-    if (scripted_failure(&own->scripts[ACRE_SIMULATED_RESOURCE])) {
-        return acre_error_native(error, ACRE_BACKEND_ERROR, size, -1, "scripted failure");
+    if (fails(own, ACRE_SIMULATED_RESOURCE, size, error)) {
+        return error->status;
+    }
+    if (acre_simulated_is_range(id) && !acre_simulated_is_mapped(&own->mapping, id, offset, size)) {
+        return acre_error_native(error, ACRE_BACKEND_ERROR, size, 0, "bytes that are not mapped");
     }
     resource->kind = ACRE_RESOURCE_SIMULATED;
     resource->size = size;
@@ -109,11 +129,63 @@ static acre_status simulated_copy(void *context, const acre_resource *source,
                                   const acre_resource *target, acre_error *error) {
     simulated_storage *own = context;
     (void)target;
-    if (scripted_failure(&own->scripts[ACRE_SIMULATED_COPY])) {
-        return acre_error_native(error, ACRE_BACKEND_ERROR, source->size, -1, "scripted failure");
-    }
-    return ACRE_OK;
+    return fails(own, ACRE_SIMULATED_COPY, source->size, error) ? error->status : ACRE_OK;
 }
+
+// ---- address ranges apart from memory ------------------------------------------------------
+
+static uint64_t simulated_granularity(void *context) {
+    return ((const simulated_storage *)context)->params.granularity;
+}
+
+static acre_status simulated_range_reserve(void *context, uint64_t size, uint64_t *range,
+                                           acre_error *error) {
+    simulated_storage *own = context;
+    return fails(own, ACRE_SIMULATED_RANGE_RESERVE, size, error)
+               ? error->status
+               : acre_simulated_reserve(&own->mapping, size, range, error);
+}
+
+static void simulated_range_release(void *context, uint64_t range) {
+    acre_simulated_release(&((simulated_storage *)context)->mapping, range);
+}
+
+static acre_status simulated_memory_create(void *context, uint64_t size, uint64_t *memory,
+                                           acre_error *error) {
+    simulated_storage *own = context;
+    if (fails(own, ACRE_SIMULATED_MEMORY_CREATE, size, error)) {
+        return error->status;
+    }
+    if (is_full(own, size, error)) {
+        return ACRE_OUT_OF_MEMORY;
+    }
+    acre_status status = acre_simulated_create(&own->mapping, size, memory, error);
+    own->bytes += status == ACRE_OK ? size : 0;
+    return status;
+}
+
+static void simulated_memory_destroy(void *context, uint64_t memory) {
+    simulated_storage *own = context;
+    own->bytes -= acre_simulated_destroy(&own->mapping, memory);
+}
+
+static acre_status simulated_map(void *context, uint64_t range, uint64_t offset,
+                                 const uint64_t *memories, uint64_t count, acre_error *error) {
+    simulated_storage *own = context;
+    return fails(own, ACRE_SIMULATED_MAP, 0, error)
+               ? error->status
+               : acre_simulated_map(&own->mapping, range, offset, memories, count, error);
+}
+
+static acre_status simulated_unmap(void *context, uint64_t range, uint64_t offset, uint64_t size,
+                                   acre_error *error) {
+    simulated_storage *own = context;
+    return fails(own, ACRE_SIMULATED_UNMAP, size, error)
+               ? error->status
+               : acre_simulated_unmap(&own->mapping, range, offset, size, error);
+}
+
+// ---- the table -----------------------------------------------------------------------------
 
 static uint64_t simulated_alignment(void *context) {
     return ((const simulated_storage *)context)->params.alignment;
@@ -134,6 +206,7 @@ static void simulated_limits(void *context, acre_storage_limits *limits) {
 static void simulated_destroy(void *context) {
     simulated_storage *own = context;
     acre_slab_destroy(&own->pages);
+    acre_simulated_mapping_destroy(&own->mapping);
     acre_host host = own->host;
     acre_host_free(&host, own, sizeof *own, _Alignof(simulated_storage));
 }
@@ -147,6 +220,7 @@ static acre_status create(const acre_simulated_storage_params *params, const acr
     }
     own.alignment = own.alignment == 0 ? UINT64_C(2) << 20 : own.alignment;
     own.slice_alignment = own.slice_alignment == 0 ? 256 : own.slice_alignment;
+    own.granularity = own.granularity == 0 ? UINT64_C(2) << 20 : own.granularity;
     acre_host host;
     acre_status status = acre_host_init(&host, hooks, error);
     if (status != ACRE_OK) {
@@ -160,6 +234,7 @@ static acre_status create(const acre_simulated_storage_params *params, const acr
     made->host = host;
     made->params = own;
     acre_slab_init(&made->pages, &made->host, made, sizeof(simulated_page));
+    acre_simulated_mapping_init(&made->mapping, &made->host, own.granularity);
     acre_storage_ops ops = ACRE_STORAGE_OPS_INIT;
     ops.alloc = simulated_alloc;
     ops.dealloc = simulated_dealloc;
@@ -170,11 +245,20 @@ static acre_status create(const acre_simulated_storage_params *params, const acr
     ops.limits = simulated_limits;
     ops.destroy = simulated_destroy;
     ops.copy = simulated_copy;
+    ops.granularity = simulated_granularity;
+    ops.range_reserve = simulated_range_reserve;
+    ops.range_release = simulated_range_release;
+    ops.memory_create = simulated_memory_create;
+    ops.memory_destroy = simulated_memory_destroy;
+    ops.map = simulated_map;
+    ops.unmap = simulated_unmap;
     status = acre_storage_create("simulated", &ops, made, hooks, storage, error);
     if (status != ACRE_OK) {
         simulated_destroy(made);
+        return status;
     }
-    return status;
+    (*storage)->script = &made->script;
+    return ACRE_OK;
 }
 
 acre_status acre_storage_simulated_create(const acre_simulated_storage_params *params,
@@ -207,8 +291,14 @@ acre_status acre_storage_simulated_fail(acre_storage *storage, acre_simulated_ca
                            own == NULL ? "failures are scripted on simulated storages only"
                                        : "no such simulated call"));
     }
-    call_script *script = &own->scripts[call];
-    script->fail_at = nth == 0 ? 0 : acre_add_saturating(script->calls, nth);
-    script->and_after = and_after;
+    acre_script_order(&own->scripts[call], nth, and_after, 0);
+    return ACRE_OK;
+}
+
+acre_status acre_simulated_device(acre_device_info *info, acre_error *error) {
+    (void)error;
+    snprintf(info->name, sizeof info->name, "a simulated device");
+    snprintf(info->driver, sizeof info->driver, "bookkeeping alone");
+    info->granularity = UINT64_C(2) << 20;
     return ACRE_OK;
 }
