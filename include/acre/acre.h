@@ -20,5 +20,6 @@
 #include <acre/storage.h>
 #include <acre/storage_host.h>
 #include <acre/storage_simulated.h>
+#include <acre/storage_vulkan.h>
 
 #endif

@@ -18,7 +18,7 @@ static const backend backends[ACRE_BACKEND_COUNT] = {
     {"host-virtual", NULL, NULL, acre_host_virtual_device},
     {"cuda", NULL, NULL, NULL},
     {"opencl", NULL, NULL, NULL},
-    {"vulkan", NULL, NULL, NULL},
+    {"vulkan", acre_vulkan_devices, acre_vulkan_device, NULL},
 };
 
 static const backend *find(acre_backend which) {
