@@ -74,6 +74,7 @@ static void ranges_share_the_cap_with_pages(void **state) {
     (void)state;
     acre_cuda_storage_params params = fake_params(ACRE_CUDA_PLAIN);
     params.total_memory = 10 * MIB;
+    params.largest_allocation = 8 * MIB;
     acre_storage *storage = storage_with(&params);
     uint64_t page = page_of(storage, 7 * MIB);
     uint64_t memory = memory_of(storage, 2 * MIB);
@@ -81,6 +82,8 @@ static void ranges_share_the_cap_with_pages(void **state) {
     uint64_t more = 0;
     assert_status(ACRE_OUT_OF_MEMORY, acre_storage_memory_create(storage, 2 * MIB, &more, &error));
     assert_int_equal(error.capacity, 10 * MIB);
+    assert_status(ACRE_OUT_OF_MEMORY, acre_storage_memory_create(storage, 10 * MIB, &more, &error));
+    assert_int_equal(error.capacity, 8 * MIB);
     acre_storage_memory_destroy(storage, memory);
     acre_storage_dealloc(storage, page);
     close_storage(storage);

@@ -93,8 +93,10 @@ acre_cuda_result acre_cuda_check_capture(acre_cuda *own, acre_cuda_stream stream
 
 // ---- parts of the table --------------------------------------------------------------------
 
-// => OUT_OF_MEMORY when `size` bytes more would pass `total_memory`.
-acre_status acre_cuda_check_room(const acre_cuda *own, uint64_t size, acre_error *error);
+// => OUT_OF_MEMORY when `size` bytes are more than one page or memory may have, or what they are
+// rounded up to would pass `total_memory`.
+acre_status acre_cuda_check_room(const acre_cuda *own, uint64_t size, uint64_t rounded,
+                                 acre_error *error);
 
 acre_status acre_cuda_alloc(void *context, uint64_t size, uint64_t *id, acre_error *error);
 void acre_cuda_dealloc(void *context, uint64_t id);

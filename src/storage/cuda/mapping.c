@@ -56,7 +56,7 @@ acre_status acre_cuda_memory_create(void *context, uint64_t size, uint64_t *memo
     if (size == 0 || size % own->granularity != 0) {
         return wrong(error, size, "memory is a multiple of the granularity");
     }
-    acre_status status = acre_cuda_check_room(own, size, error);
+    acre_status status = acre_cuda_check_room(own, size, size, error);
     if (status != ACRE_OK) {
         return status;
     }

@@ -14,9 +14,17 @@ static acre_status refuse(acre_error *error, uint64_t size, uint64_t capacity) {
     return ACRE_OUT_OF_MEMORY;
 }
 
-acre_status acre_cuda_check_room(const acre_cuda *own, uint64_t size, acre_error *error) {
+acre_status acre_cuda_check_room(const acre_cuda *own, uint64_t size, uint64_t rounded,
+                                 acre_error *error) {
     uint64_t total = own->params.total_memory;
-    return own->bytes > total || size > total - own->bytes ? refuse(error, size, total) : ACRE_OK;
+    if (size > own->params.largest_allocation) {
+        return refuse(error, size, own->params.largest_allocation);
+    }
+    if (size >= no_such_size) {
+        return refuse(error, size, no_such_size);
+    }
+    return own->bytes > total || rounded > total - own->bytes ? refuse(error, size, total)
+                                                              : ACRE_OK;
 }
 
 // ---- stream-ordered ------------------------------------------------------------------------
@@ -77,7 +85,7 @@ acre_status acre_cuda_alloc(void *context, uint64_t size, uint64_t *id, acre_err
     }
     uint64_t rounded =
         own->params.memory == ACRE_CUDA_VIRTUAL ? acre_round_up(size, own->granularity) : size;
-    acre_status status = acre_cuda_check_room(own, rounded, error);
+    acre_status status = acre_cuda_check_room(own, size, rounded, error);
     if (status != ACRE_OK) {
         return status;
     }
