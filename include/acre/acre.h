@@ -19,6 +19,7 @@
 #include <acre/status.h>
 #include <acre/storage.h>
 #include <acre/storage_host.h>
+#include <acre/storage_opencl.h>
 #include <acre/storage_simulated.h>
 
 #endif

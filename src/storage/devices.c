@@ -17,7 +17,7 @@ static const backend backends[ACRE_BACKEND_COUNT] = {
     {"host", NULL, NULL, acre_host_device},
     {"host-virtual", NULL, NULL, acre_host_virtual_device},
     {"cuda", NULL, NULL, NULL},
-    {"opencl", NULL, NULL, NULL},
+    {"opencl", acre_opencl_devices, acre_opencl_device, NULL},
     {"vulkan", NULL, NULL, NULL},
 };
 
