@@ -53,7 +53,7 @@ typedef struct acre_resource {
 typedef struct acre_storage_limits {
     size_t struct_size;          // set by ACRE_STORAGE_LIMITS_INIT
     uint64_t total_memory;       // bytes; 0 = unknown
-    uint64_t largest_allocation; // bytes of one page; 0 = total_memory
+    uint64_t largest_allocation; // bytes of one page, or memory to be mapped; 0 = total_memory
     uint64_t slice_alignment;    // bytes, what slices should start on; 0 = the page alignment
     bool no_sub_slices;          // a page serves one allocation at a time
 } acre_storage_limits;

@@ -23,7 +23,7 @@ typedef struct acre_cuda_storage_params {
     // storage's own. Its context must be the device's primary one, which the storage retains.
     void *stream;
     uint64_t total_memory;       // bytes it will hold at most; 0 = the device's memory
-    uint64_t largest_allocation; // bytes of one page; 0 = total_memory
+    uint64_t largest_allocation; // bytes of one page or memory; 0 = total_memory
     bool exportable;             // memory that is mapped can be shared: acre_storage_cuda_export
     const char *library;         // path of the driver; NULL = libcuda.so.1
 } acre_cuda_storage_params;

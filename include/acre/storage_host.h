@@ -50,7 +50,7 @@ ACRE_API ACRE_CHECKED acre_status acre_storage_host_create(const acre_host_stora
 
 // The same with addresses apart from memory: ranges of reserved addresses, and memory of a file
 // without a name (memfd) that is mapped into them and, bytes and all, elsewhere later. Pages come
-// from there, too, and are rounded up to the granularity. `params` and `hooks` may be NULL.
+// from there, too, and are rounded up to the system's page. `params` and `hooks` may be NULL.
 // INVALID_ARGUMENT for a granularity that is no multiple of the page size; UNSUPPORTED where the
 // system cannot, with why.
 ACRE_API ACRE_CHECKED acre_status acre_storage_host_virtual_create(

@@ -164,7 +164,7 @@ typedef struct acre_replay_options {
     size_t struct_size;           // set by ACRE_REPLAY_OPTIONS_INIT
     const acre_host_hooks *hooks; // NULL = the C library's allocator; for the replay's own tables
     uint32_t passes;              // 0 = 3
-    bool verify; // host resources only: fill every allocation with a pattern, check it at its free
+    bool verify;                  // fill every allocation with a pattern, check it at its free
     acre_replay_progress_fn progress; // may be NULL; runs inside the timing
     void *progress_context;
     acre_replay_pass *pass_results; // filled in pass by pass, as far as it reaches; may be NULL
@@ -349,10 +349,10 @@ ACRE_API void acre_trace_program_destroy(acre_trace_program *program);
 // manager. The result is that of the real passes; `failed` counts in both, progress runs over both.
 //
 // Errors: those of acre_manager_create; OUT_OF_HOST_MEMORY; with `verify`, UNSUPPORTED when the
-// storage's bytes are not in this process, and errors of acre_manager_resolve; with `plan`,
-// UNSUPPORTED when no pool of the layout has a cap, and errors of acre_manager_install_layout;
-// INVALID_ARGUMENT for `dry_run` with `verify` or `plan`. Refused requests, damage and unequal
-// peaks are results, not errors. On an error `result` is untouched.
+// storage has no bytes to write and read, and errors of acre_manager_resolve and
+// acre_storage_write; with `plan`, UNSUPPORTED when no pool of the layout has a cap, and errors of
+// acre_manager_install_layout; INVALID_ARGUMENT for `dry_run` with `verify` or `plan`. Refused
+// requests, damage and unequal peaks are results, not errors. On an error `result` is untouched.
 ACRE_API ACRE_CHECKED acre_status acre_replay_run(const acre_trace_program *program,
                                                   acre_storage *storage,
                                                   const acre_manager_options *manager,

@@ -226,6 +226,7 @@ static void free_tables(acre_replay *run) {
     size_t slots = run->program->slots;
     acre_trace_free(&run->hooks, run->handles, slots * sizeof(*run->handles) + 1);
     acre_trace_free(&run->hooks, run->owners, slots * sizeof(*run->owners) + 1);
+    acre_replay_end_verified(run);
 }
 
 static acre_status check_options(const acre_replay_options *options, acre_error *error) {

@@ -14,6 +14,7 @@ typedef struct acre_replay {
     acre_replay_options options;
     acre_handle **handles;  // by slot; NULL = nothing lives there
     uint64_t *owners;       // verification: the number of the allocation that a slot has
+    unsigned char *piece;   // verification of bytes that are not in this process; NULL = none yet
     bool page_added;        // since it was last looked at
     bool dry;               // the passes under way run inside a dry run
     uint32_t passes_before; // that a plan measured before those under way
@@ -31,6 +32,9 @@ void acre_replay_look_at_peak(acre_replay *run);
 
 void acre_replay_note_refusal(acre_replay *run, const acre_trace_op *op, acre_status status,
                               const acre_error *error);
+
+// Frees what verification made.
+void acre_replay_end_verified(acre_replay *run);
 
 // Runs the passes that the options ask for.
 acre_status acre_replay_run_passes(acre_replay *run, acre_error *error);

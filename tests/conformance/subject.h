@@ -11,7 +11,10 @@ typedef struct subject {
     // own. NULL with an error when it cannot be made.
     acre_storage *(*create)(uint64_t total, uint64_t largest, acre_error *error);
 
-    bool no_bytes; // there are none to look at
+    bool no_bytes;     // there are none to look at
+    bool maps;         // it has address ranges apart from memory
+    bool events;       // and points on streams
+    int64_t lost_code; // what the driver says when the device is lost; 0 = no failures on order
 
     // Pages count in multiples of this many bytes; 0 = as they are asked for.
     uint64_t (*rounding)(acre_storage *storage);
@@ -25,20 +28,16 @@ typedef struct subject {
     void (*stream_destroy)(acre_storage *storage, uint64_t stream);
 } subject;
 
-// The subjects of one back end: one for each way it has to make pages. => 0 when it is not on this
-// machine; the error says why.
+// The subjects of one back end: one for each way it has to make pages.
 typedef struct subject_list {
     const char *name; // "cuda"
     const subject *subjects;
     size_t count;
-    acre_backend backend;
 } subject_list;
 
 extern const subject_list host_subjects;
 extern const subject_list host_virtual_subjects;
 extern const subject_list simulated_subjects;
-extern const subject_list cuda_subjects;
-extern const subject_list opencl_subjects;
-extern const subject_list vulkan_subjects;
+extern const subject_list own_subjects;
 
 #endif

@@ -78,9 +78,10 @@ static int extend_file(virtual_storage *own, uint64_t end) {
 static acre_status create_memory(virtual_storage *own, uint64_t size, virtual_memory **memory,
                                  acre_error *error) {
     uint64_t total = own->params.total_memory;
-    if (own->bytes > total || size > total - own->bytes) {
+    bool too_large = size > acre_round_up(own->params.largest_allocation, own->file_page);
+    if (too_large || own->bytes > total || size > total - own->bytes) {
         acre_error_native(error, ACRE_OUT_OF_MEMORY, size, 0, "");
-        error->capacity = total;
+        error->capacity = too_large ? own->params.largest_allocation : total;
         return ACRE_OUT_OF_MEMORY;
     }
     virtual_memory *made = acre_host_alloc(&own->host, sizeof *made, _Alignof(virtual_memory));
@@ -212,11 +213,6 @@ static acre_status virtual_unmap(void *context, uint64_t range, uint64_t offset,
 
 static acre_status virtual_alloc(void *context, uint64_t size, uint64_t *id, acre_error *error) {
     virtual_storage *own = context;
-    if (size > own->params.largest_allocation) {
-        acre_error_native(error, ACRE_OUT_OF_MEMORY, size, 0, "");
-        error->capacity = own->params.largest_allocation;
-        return ACRE_OUT_OF_MEMORY;
-    }
     uint64_t rounded = acre_round_up(size, own->file_page);
     virtual_range *range = NULL;
     virtual_memory *memory = NULL;
