@@ -20,6 +20,7 @@
 #include <acre/storage.h>
 #include <acre/storage_cuda.h>
 #include <acre/storage_host.h>
+#include <acre/storage_opencl.h>
 #include <acre/storage_simulated.h>
 
 #endif

@@ -17,7 +17,7 @@ static const backend backends[ACRE_BACKEND_COUNT] = {
     {"host", NULL, NULL, acre_host_device},
     {"host-virtual", NULL, NULL, acre_host_virtual_device},
     {"cuda", acre_cuda_devices, acre_cuda_device, NULL},
-    {"opencl", NULL, NULL, NULL},
+    {"opencl", acre_opencl_devices, acre_opencl_device, NULL},
     {"vulkan", NULL, NULL, NULL},
 };
 
