@@ -102,6 +102,70 @@ static void each_needed_operation_that_is_missing_is_named(void **state) {
     assert_refused(ACRE_INVALID_ARGUMENT, &ops, "bytes_allocated");
 }
 
+// Some operations make no sense alone; which of them is missing is said.
+static void half_a_group_of_operations_is_refused_by_the_name_of_what_is_missing(void **state) {
+    (void)state;
+    static const struct {
+        size_t given;
+        const char *missing;
+    } cases[] = {
+        {offsetof(acre_storage_ops, write), "read"},
+        {offsetof(acre_storage_ops, read), "write"},
+        {offsetof(acre_storage_ops, map), "granularity"},
+        {offsetof(acre_storage_ops, range_reserve), "granularity"},
+        {offsetof(acre_storage_ops, event_record), "stream_id"},
+        {offsetof(acre_storage_ops, event_destroy), "stream_id"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        acre_storage_ops ops = needed_ops();
+        // Never called: any function will do.
+        memcpy((char *)&ops + cases[i].given, &ops.flush, sizeof ops.flush);
+        assert_refused(ACRE_INVALID_ARGUMENT, &ops, cases[i].missing);
+    }
+}
+
+static uint64_t no_granularity(void *context) {
+    (void)context;
+    return 0;
+}
+
+static void a_granularity_of_nothing_is_refused(void **state) {
+    (void)state;
+    acre_storage_ops ops = needed_ops();
+    const size_t mapping[] = {
+        offsetof(acre_storage_ops, range_reserve), offsetof(acre_storage_ops, range_release),
+        offsetof(acre_storage_ops, memory_create), offsetof(acre_storage_ops, memory_destroy),
+        offsetof(acre_storage_ops, map),           offsetof(acre_storage_ops, unmap),
+    };
+    for (size_t i = 0; i < COUNT_OF(mapping); i++) {
+        memcpy((char *)&ops + mapping[i], &ops.flush, sizeof ops.flush);
+    }
+    ops.granularity = no_granularity;
+    assert_refused(ACRE_INVALID_ARGUMENT, &ops, "granularity");
+}
+
+static void what_a_storage_cannot_do_is_unsupported(void **state) {
+    (void)state;
+    device d = {0};
+    acre_storage_ops ops = needed_ops();
+    acre_storage *storage = NULL;
+    assert_ok(acre_storage_create("dev", &ops, &d, NULL, &storage, NULL));
+    acre_resource resource = ACRE_RESOURCE_INIT;
+    resource.kind = ACRE_RESOURCE_SIMULATED;
+    resource.size = 4;
+    uint32_t word = 7;
+    acre_error error = ACRE_ERROR_INIT;
+    assert_status(ACRE_UNSUPPORTED, acre_storage_write(storage, &resource, &word, &error));
+    assert_non_null(strstr(error.detail, "dev"));
+    assert_status(ACRE_UNSUPPORTED, acre_storage_read(storage, &resource, &word, &error));
+    assert_int_equal(word, 7);
+    assert_status(ACRE_UNSUPPORTED, acre_storage_fail(storage, 1, false, 0, &error));
+    assert_non_null(strstr(error.detail, "dev"));
+    assert_int_equal(acre_storage_calls(storage), 0);
+    assert_ok(acre_storage_wait(storage, NULL)); // nothing to wait for
+    acre_storage_destroy(storage);
+}
+
 static void a_table_of_another_version_is_unsupported(void **state) {
     (void)state;
     acre_storage_ops ops = needed_ops();
@@ -314,6 +378,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_needed_operation_that_is_missing_is_named),
         cmocka_unit_test(a_storage_without_operations_or_alignment_is_refused),
+        cmocka_unit_test(half_a_group_of_operations_is_refused_by_the_name_of_what_is_missing),
+        cmocka_unit_test(a_granularity_of_nothing_is_refused),
+        cmocka_unit_test(what_a_storage_cannot_do_is_unsupported),
         cmocka_unit_test(a_table_of_another_version_is_unsupported),
         cmocka_unit_test(a_table_of_a_smaller_older_struct_is_accepted),
         cmocka_unit_test(a_table_too_small_for_a_needed_operation_lacks_it),

@@ -18,6 +18,7 @@
 #include <acre/report.h>
 #include <acre/status.h>
 #include <acre/storage.h>
+#include <acre/storage_cuda.h>
 #include <acre/storage_host.h>
 #include <acre/storage_opencl.h>
 #include <acre/storage_simulated.h>

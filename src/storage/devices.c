@@ -16,7 +16,7 @@ static const backend backends[ACRE_BACKEND_COUNT] = {
     {"simulated", NULL, NULL, acre_simulated_device},
     {"host", NULL, NULL, acre_host_device},
     {"host-virtual", NULL, NULL, acre_host_virtual_device},
-    {"cuda", NULL, NULL, NULL},
+    {"cuda", acre_cuda_devices, acre_cuda_device, NULL},
     {"opencl", acre_opencl_devices, acre_opencl_device, NULL},
     {"vulkan", NULL, NULL, NULL},
 };

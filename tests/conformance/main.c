@@ -8,7 +8,8 @@
 #include "suite.h"
 
 static const subject_list *const lists[] = {
-    &own_subjects, &simulated_subjects, &host_subjects, &host_virtual_subjects, &opencl_subjects,
+    &own_subjects,  &simulated_subjects, &host_subjects,   &host_virtual_subjects,
+    &cuda_subjects, &fake_cuda_subjects, &opencl_subjects,
 };
 
 static const part *const parts[] = {

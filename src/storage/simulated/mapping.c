@@ -112,49 +112,53 @@ uint64_t acre_simulated_destroy(acre_simulated_mapping *mapping, uint64_t memory
     return size;
 }
 
-// => NULL when the memories may be mapped there, else what is wrong.
-static const char *refuse_map(const acre_simulated_mapping *mapping, const simulated_range *range,
-                              uint64_t offset, const uint64_t *memories, uint64_t count) {
-    if (!is_multiple(mapping, offset)) {
-        return "an offset that is no multiple of the granularity";
+// => NULL when the memory may be mapped at granule `at`, else what is wrong.
+static const char *refuse_map(const simulated_range *range, uint64_t at,
+                              const simulated_memory *memory, uint64_t granules) {
+    if (memory->mapped != 0) {
+        return "memory that is mapped already";
     }
-    uint64_t at = offset / mapping->granularity;
-    for (uint64_t i = 0; i < count; i++) {
-        const simulated_memory *memory = memory_at(mapping, memories[i]);
-        uint64_t granules = memory->size / mapping->granularity;
-        if (memory->mapped != 0) {
-            return "memory that is mapped already";
+    if (at > range->count || granules > range->count - at) {
+        return "bytes beyond the range";
+    }
+    for (uint64_t k = 0; k < granules; k++) {
+        if (range->granules[at + k] != 0) {
+            return "addresses where something is mapped";
         }
-        if (at > range->count || granules > range->count - at) {
-            return "bytes beyond the range";
-        }
-        for (uint64_t k = 0; k < granules; k++) {
-            if (range->granules[at + k] != 0) {
-                return "addresses where something is mapped";
-            }
-        }
-        at += granules;
     }
     return NULL;
+}
+
+static void clear(acre_simulated_mapping *mapping, simulated_range *range, uint64_t at) {
+    memory_at(mapping, range->granules[at])->mapped = 0;
+    range->granules[at] = 0;
+    range->mapped--;
 }
 
 acre_status acre_simulated_map(acre_simulated_mapping *mapping, uint64_t range, uint64_t offset,
                                const uint64_t *memories, uint64_t count, acre_error *error) {
     simulated_range *own = range_at(mapping, range);
-    const char *why = refuse_map(mapping, own, offset, memories, count);
-    if (why != NULL) {
-        return wrong(error, 0, why);
+    if (!is_multiple(mapping, offset)) {
+        return wrong(error, 0, "an offset that is no multiple of the granularity");
     }
     uint64_t at = offset / mapping->granularity;
     for (uint64_t i = 0; i < count; i++) {
         simulated_memory *memory = memory_at(mapping, memories[i]);
+        uint64_t granules = memory->size / mapping->granularity;
+        const char *why = refuse_map(own, at, memory, granules);
+        if (why != NULL) {
+            while (at > offset / mapping->granularity) { // all or none
+                clear(mapping, own, --at);
+            }
+            return wrong(error, 0, why);
+        }
         memory->mapped = 1;
         memory->range = range;
         memory->offset = at * mapping->granularity;
-        for (uint64_t k = 0; k < memory->size / mapping->granularity; k++) {
+        for (uint64_t k = 0; k < granules; k++) {
             own->granules[at++] = (uint32_t)memories[i];
-            own->mapped++;
         }
+        own->mapped += (uint32_t)granules;
     }
     return ACRE_OK;
 }
@@ -162,10 +166,10 @@ acre_status acre_simulated_map(acre_simulated_mapping *mapping, uint64_t range, 
 // => NULL when nothing mapped there is cut in two, else what is wrong.
 static const char *refuse_unmap(const acre_simulated_mapping *mapping, const simulated_range *range,
                                 uint64_t offset, uint64_t size) {
+    uint64_t total = range->count * mapping->granularity;
     if (!is_multiple(mapping, offset) || !is_multiple(mapping, size)) {
         return "bytes that are no multiple of the granularity";
     }
-    uint64_t total = range->count * mapping->granularity;
     if (offset > total || size > total - offset) {
         return "bytes beyond the range";
     }
@@ -190,11 +194,8 @@ acre_status acre_simulated_unmap(acre_simulated_mapping *mapping, uint64_t range
         return wrong(error, size, why);
     }
     for (uint64_t at = offset; at < offset + size; at += mapping->granularity) {
-        uint32_t *name = &own->granules[at / mapping->granularity];
-        if (*name != 0) {
-            memory_at(mapping, *name)->mapped = 0;
-            *name = 0;
-            own->mapped--;
+        if (own->granules[at / mapping->granularity] != 0) {
+            clear(mapping, own, at / mapping->granularity);
         }
     }
     return ACRE_OK;

@@ -1,0 +1,85 @@
+// Bytes: copies on the storage's stream, to and from the host, and waiting.
+#include "storage/cuda/cuda.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+
+// A stream that is captured takes no copy that should be made now.
+static acre_status finish(const acre_cuda *own, uint64_t size, acre_cuda_result code,
+                          acre_error *error) {
+    acre_status status = acre_cuda_status(own, size, code, error);
+    if (code == ACRE_CUDA_STREAM_CAPTURE_UNSUPPORTED) {
+        snprintf(error->detail, sizeof error->detail,
+                 "a stream is being captured: end the capture first, or give the storage a stream "
+                 "of its own");
+    }
+    return status;
+}
+
+acre_status acre_cuda_copy(void *context, const acre_resource *source, const acre_resource *target,
+                           acre_error *error) {
+    acre_cuda *own = context;
+    int mode;
+    acre_cuda_result code = acre_cuda_enter(own, &mode);
+    if (code == ACRE_CUDA_SUCCESS) {
+        code = acre_cuda_check_capture(own, own->stream);
+        if (code == ACRE_CUDA_SUCCESS) {
+            code = acre_cuda_call(
+                own, copy(target->as.cuda, source->as.cuda, (size_t)source->size, own->stream));
+        }
+        acre_cuda_leave(own, &mode);
+    }
+    return finish(own, source->size, code, error);
+}
+
+acre_status acre_cuda_wait(void *context, acre_error *error) {
+    acre_cuda *own = context;
+    int mode;
+    acre_cuda_result code = acre_cuda_enter(own, &mode);
+    if (code == ACRE_CUDA_SUCCESS) {
+        code = acre_cuda_call(own, context_synchronize());
+        acre_cuda_leave(own, &mode);
+    }
+    return finish(own, 0, code, error);
+}
+
+// On the storage's stream, behind the copies made before. cuMemcpyHtoD and its like would go to the
+// default stream, which no capture in the process allows.
+acre_status acre_cuda_write(void *context, const acre_resource *target, const void *bytes,
+                            acre_error *error) {
+    acre_cuda *own = context;
+    int mode;
+    acre_cuda_result code = acre_cuda_enter(own, &mode);
+    if (code == ACRE_CUDA_SUCCESS) {
+        code = acre_cuda_check_capture(own, own->stream);
+        if (code == ACRE_CUDA_SUCCESS) {
+            code = acre_cuda_call(
+                own, copy_in(target->as.cuda, bytes, (size_t)target->size, own->stream));
+        }
+        if (code == ACRE_CUDA_SUCCESS) {
+            code = acre_cuda_call(own, stream_synchronize(own->stream));
+        }
+        acre_cuda_leave(own, &mode);
+    }
+    return finish(own, target->size, code, error);
+}
+
+acre_status acre_cuda_read(void *context, const acre_resource *source, void *bytes,
+                           acre_error *error) {
+    acre_cuda *own = context;
+    int mode;
+    acre_cuda_result code = acre_cuda_enter(own, &mode);
+    if (code == ACRE_CUDA_SUCCESS) {
+        code = acre_cuda_check_capture(own, own->stream);
+        if (code == ACRE_CUDA_SUCCESS) {
+            code = acre_cuda_call(
+                own, copy_out(bytes, source->as.cuda, (size_t)source->size, own->stream));
+        }
+        if (code == ACRE_CUDA_SUCCESS) {
+            code = acre_cuda_call(own, stream_synchronize(own->stream));
+        }
+        acre_cuda_leave(own, &mode);
+    }
+    return finish(own, source->size, code, error);
+}
