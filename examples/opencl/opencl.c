@@ -12,6 +12,7 @@
 
 #define NO_DEVICE 77
 #define WORDS     75000
+#define BYTES     (WORDS * UINT64_C(4))
 
 static int fail(const char *what, const acre_error *error) {
     char text[512];
@@ -57,8 +58,8 @@ static int launch(acre_manager *manager, acre_storage *storage, const acre_handl
         acre_storage_opencl_sub_buffer(storage, &resource, &buffer, &error) != ACRE_OK) {
         return fail("naming the memory", &error);
     }
-    printf("bytes %llu to %llu of a buffer\n", (unsigned long long)resource.as.opencl.offset,
-           (unsigned long long)(resource.as.opencl.offset + resource.size));
+    printf("%llu bytes from byte %llu of a buffer on\n", (unsigned long long)resource.size,
+           (unsigned long long)resource.as.opencl.offset);
     cl_mem argument = buffer;
     size_t words = (size_t)resource.size / sizeof(cl_uint);
     cl_int code = clSetKernelArg(kernel, 0, sizeof argument, &argument);
@@ -129,8 +130,8 @@ static int run(acre_manager *manager, acre_storage *storage, cl_kernel kernel) {
     acre_handle *first = NULL;
     acre_handle *weights = NULL;
     acre_handle *large = NULL;
-    if (acre_manager_reserve(manager, WORDS * sizeof(cl_uint), &first, &error) != ACRE_OK ||
-        acre_manager_reserve(manager, WORDS * sizeof(cl_uint), &weights, &error) != ACRE_OK) {
+    if (acre_manager_reserve(manager, BYTES, &first, &error) != ACRE_OK ||
+        acre_manager_reserve(manager, BYTES, &weights, &error) != ACRE_OK) {
         return fail("reserving", &error);
     }
     acre_manager_release(manager, first);
