@@ -22,5 +22,6 @@
 #include <acre/storage_host.h>
 #include <acre/storage_opencl.h>
 #include <acre/storage_simulated.h>
+#include <acre/storage_vulkan.h>
 
 #endif

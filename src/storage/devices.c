@@ -18,7 +18,7 @@ static const backend backends[ACRE_BACKEND_COUNT] = {
     {"host-virtual", NULL, NULL, acre_host_virtual_device},
     {"cuda", acre_cuda_devices, acre_cuda_device, NULL},
     {"opencl", acre_opencl_devices, acre_opencl_device, NULL},
-    {"vulkan", NULL, NULL, NULL},
+    {"vulkan", acre_vulkan_devices, acre_vulkan_device, NULL},
 };
 
 static const backend *find(acre_backend which) {
@@ -36,9 +36,6 @@ static acre_status count_devices(acre_backend which, uint32_t *count, acre_error
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "there is no back end %d", (int)which);
     }
     *count = 1;
-    if (found->devices == NULL && found->only == NULL) {
-        return acre_error_set(error, ACRE_UNSUPPORTED, "not built yet");
-    }
     if (found->devices == NULL) {
         acre_device_info info = ACRE_DEVICE_INFO_INIT;
         return found->only(&info, error);

@@ -9,7 +9,7 @@
 
 static const subject_list *const lists[] = {
     &own_subjects,  &simulated_subjects, &host_subjects,   &host_virtual_subjects,
-    &cuda_subjects, &fake_cuda_subjects, &opencl_subjects,
+    &cuda_subjects, &fake_cuda_subjects, &opencl_subjects, &vulkan_subjects,
 };
 
 static const part *const parts[] = {

@@ -39,6 +39,7 @@ extern const subject_list host_subjects;
 extern const subject_list host_virtual_subjects;
 extern const subject_list simulated_subjects;
 extern const subject_list opencl_subjects;
+extern const subject_list vulkan_subjects;
 extern const subject_list own_subjects;
 extern const subject_list cuda_subjects;
 extern const subject_list fake_cuda_subjects; // on the driver of tests/fake_cuda
