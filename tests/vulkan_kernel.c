@@ -41,7 +41,7 @@ void vulkan_kernel_wait(vulkan_kernel *kernel) {
 #include <vulkan/vulkan.h>
 
 #include "base/os.h"
-#include "vulkan/add.spv.h"
+#include "../examples/vulkan/add.spv.h"
 
 #define FUNCTIONS(X)                                                                               \
     X(CreateShaderModule)                                                                          \
