@@ -16,8 +16,9 @@
 static const char help[] =
     "usage: acre info\n"
     "\n"
-    "Prints the version, how the program was built, and each storage with\n"
-    "its limits and the layouts that it supports, as acre replay uses them.\n"
+    "Prints the version, how the program was built, each device of this machine\n"
+    "with its limits and the layouts that it supports, as acre replay uses them,\n"
+    "and why others are missing.\n"
     "\n"
     "  -h, --help   this text\n";
 
@@ -39,25 +40,71 @@ static outcome write_device(const device_choice *device) {
         return result;
     acre_storage *storage = NULL;
     acre_error error = ACRE_ERROR_INIT;
-    if (device->create(&wanted, &storage, &error) != ACRE_OK)
+    if (device_create(device, &wanted, &storage, &error) != ACRE_OK)
         return complain_error(device->name, &error);
     acre_storage_limits limits = ACRE_STORAGE_LIMITS_INIT;
     acre_storage_limits_get(storage, &limits);
-    printf("%-10s %10s %13s %10s  ", device->name, size_format(limits.total_memory).text,
+    printf("%-13s %10s %13s %10s  ", device->name, size_format(limits.total_memory).text,
            size_format(limits.largest_allocation).text, size_format(limits.slice_alignment).text);
     write_layouts(&limits);
     acre_storage_destroy(storage);
     return OUTCOME_FINE;
 }
 
+// What the devices call themselves.
+static void write_name(const device_choice *device) {
+    acre_device_info info = ACRE_DEVICE_INFO_INIT;
+    if (acre_backend_device(device->kind->backend, device->index, &info, NULL) != ACRE_OK)
+        return;
+    printf("%-13s %s, %s", device->name, info.name, info.driver);
+    if (info.granularity > 0)
+        printf(", maps %s at a time", size_format(info.granularity).text);
+    putchar('\n');
+}
+
+// Each back end with the devices it has here.
+typedef struct found_devices {
+    uint32_t count; // 0 = it is missing, and the error says why
+    acre_error missing;
+} found_devices;
+
+static void find_devices(const device_kind *kind, found_devices *found) {
+    found->missing = ACRE_ERROR_INIT;
+    found->count = 0;
+    if (acre_backend_devices(kind->backend, &found->count, &found->missing) != ACRE_OK)
+        found->count = 0;
+}
+
+static void write_missing(const device_kind *kind, const acre_error *why) {
+    printf("%-13s %s\n", acre_backend_name(kind->backend),
+           why->detail[0] != '\0' ? why->detail : acre_status_text(why->status));
+    if (why->native_text[0] != '\0')
+        printf("%-13s (%s)\n", "", why->native_text);
+}
+
 static outcome write_info(void) {
     printf("version  %s\n", acre_version());
     printf("build    %s\n\n", ACRE_BUILD);
-    printf("%-10s %10s %13s %10s  %s\n", "storage", "memory", "largest page", "alignment",
+    printf("%-13s %10s %13s %10s  %s\n", "device", "memory", "largest page", "alignment",
            "layouts");
     outcome result = OUTCOME_FINE;
-    for (unsigned i = 0; i < device_choice_count; i++)
-        result = worse(result, write_device(&device_choices[i]));
+    found_devices found[ACRE_BACKEND_COUNT];
+    for (unsigned i = 0; i < device_kind_count; i++) {
+        find_devices(&device_kinds[i], &found[i]);
+        for (uint32_t index = 0; index < found[i].count; index++) {
+            device_choice device = device_choose(&device_kinds[i], index);
+            result = worse(result, write_device(&device));
+        }
+    }
+    putchar('\n');
+    for (unsigned i = 0; i < device_kind_count; i++) {
+        for (uint32_t index = 0; index < found[i].count; index++) {
+            device_choice device = device_choose(&device_kinds[i], index);
+            write_name(&device);
+        }
+        if (found[i].count == 0)
+            write_missing(&device_kinds[i], &found[i].missing);
+    }
     return result;
 }
 

@@ -102,7 +102,7 @@ static outcome run_layout(const layout_choice *choice, const replay_request *req
     acre_storage *storage = NULL;
     *taken = true;
     row->layout = choice->name;
-    if (request->device->create(&request->limits, &storage, &error) != ACRE_OK)
+    if (device_create(&request->device, &request->limits, &storage, &error) != ACRE_OK)
         return not_run(row, &error);
     acre_storage_limits limits = ACRE_STORAGE_LIMITS_INIT;
     acre_storage_limits_get(storage, &limits);
@@ -135,7 +135,7 @@ static outcome run_layouts(const replay_request *request, const char *path,
     for (unsigned i = 0; i < request->layouts.count; i++) {
         replay_row *row = &rows[count];
         *row = (replay_row){.trace = base_name(path),
-                            .device = request->device->name,
+                            .device = request->device.name,
                             .result = ACRE_REPLAY_RESULT_INIT,
                             .relocations = relocations};
         bool taken;

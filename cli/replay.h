@@ -11,7 +11,7 @@ typedef struct replay_request {
     char **traces; // paths
     int trace_count;
     layout_list layouts;
-    const device_choice *device;
+    device_choice device;
     device_limits limits;
     uint32_t passes;
     bool json;

@@ -23,16 +23,16 @@ static void print_help(void) {
         printf("                           %-10s %s\n", layout_choices[i].name,
                layout_choices[i].what);
     fputs("  --device NAME          the device (default: simulated)\n", stdout);
-    for (unsigned i = 0; i < device_choice_count; i++)
-        printf("                           %-10s %s\n", device_choices[i].name,
-               device_choices[i].what);
+    for (unsigned i = 0; i < device_kind_count; i++)
+        printf("                           %-12s %s\n", acre_backend_name(device_kinds[i].backend),
+               device_kinds[i].what);
     fputs("  --device-memory SIZE   memory of the device, such as 80GiB\n"
           "  --max-page SIZE        largest page (default: device memory / 4)\n"
           "  --alignment SIZE       what sizes are rounded up to, any number of bytes from 1\n"
           "                         (default: 256)\n"
           "  --passes N             how often to replay with the manager kept (default: 3);\n"
           "                         first and warm are the first and the last pass\n"
-          "  --verify               with --device host: fill every allocation with a pattern\n"
+          "  --verify               fill every allocation with a pattern\n"
           "                         and check it when it is freed\n"
           "  --relocate             with --layout adaptive: move what lives so that pages go back\n"
           "                         before another is added, and show what was moved\n"
@@ -113,8 +113,7 @@ static outcome read_option(replay_request *request, int option, const char *valu
     case OPTION_LAYOUT:
         return layout_list_parse(value, &request->layouts) ? OUTCOME_FINE : OUTCOME_USAGE;
     case OPTION_DEVICE:
-        request->device = device_find(value);
-        return request->device ? OUTCOME_FINE : OUTCOME_USAGE;
+        return device_parse(value, &request->device) ? OUTCOME_FINE : OUTCOME_USAGE;
     case OPTION_DEVICE_MEMORY:
         return read_size("device-memory", value, &request->limits.memory);
     case OPTION_MAX_PAGE:
@@ -164,7 +163,7 @@ static outcome settle_measuring(replay_request *request) {
         complain("--dry-run does not go with --plan, which replays for real what it measured dry");
         return OUTCOME_USAGE;
     }
-    outcome result = device_limits_settle(request->device, &request->limits);
+    outcome result = device_limits_settle(&request->device, &request->limits);
     if (result == OUTCOME_FINE && request->plan && !layout_list_keep_capped(&request->layouts))
         result = OUTCOME_USAGE;
     return result;
@@ -176,9 +175,9 @@ static outcome settle(replay_request *request) {
         complain("no trace to replay; acre replay --help tells more");
         return OUTCOME_USAGE;
     }
-    if (request->verify && strcmp(request->device->name, "host") != 0) {
-        complain("--verify needs --device host: a %s device has no bytes to look at",
-                 request->device->name);
+    if (request->verify && request->device.kind->backend == ACRE_BACKEND_SIMULATED) {
+        complain("--verify needs a device with bytes, such as --device host: a simulated one has "
+                 "none to look at");
         return OUTCOME_USAGE;
     }
     if (request->relocate && (request->layouts.count != 1 ||
@@ -190,7 +189,8 @@ static outcome settle(replay_request *request) {
 }
 
 outcome replay_request_read(replay_request *request, int count, char *arguments[]) {
-    *request = (replay_request){.device = &device_choices[0], .passes = DEFAULT_PASSES};
+    *request =
+        (replay_request){.device = device_choose(&device_kinds[0], 0), .passes = DEFAULT_PASSES};
     (void)layout_list_parse("all", &request->layouts);
     opterr = 0;
     int option;

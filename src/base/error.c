@@ -107,9 +107,11 @@ size_t acre_error_format(const acre_error *error, char *buffer, size_t capacity)
             add_bytes(&text, ", limit ", own.cause_capacity);
         }
     }
-    if (own.native_code != 0 || own.native_text[0] != '\0') {
+    if (own.native_code != 0) {
         acre_text_add(&text, "; the device says %" PRId64 " \"%s\"", own.native_code,
                       own.native_text);
+    } else if (own.native_text[0] != '\0') { // no code of its own: the library was not even loaded
+        acre_text_add(&text, "; the system says \"%s\"", own.native_text);
     }
     acre_text_add(&text, " (%s). Next: %s.", entry->name, entry->advice);
     return text.length;

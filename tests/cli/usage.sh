@@ -57,7 +57,10 @@ refuses "--layout: '' is no layout, $names" replay "$trace" --layout ""
 refuses "--layout: '' is no layout, $names" replay "$trace" --layout direct,
 refuses "--layout: 'al' is no layout, $names" replay "$trace" --layout direct,al,exclusive
 refuses "--layout: 'all' is no layout, $names" replay "$trace" --layout direct,all
-refuses "--device: 'cuda' is no device, they are simulated and host" replay "$trace" --device cuda
+for name in cud cuda: cuda:x cuda:1x cuda:-1 cuda:123456 host:0 simulated:1 hostvirtual "" host-; do
+    refuses "--device: '$name' is no device, they are simulated, host, host-virtual, cuda:N, \
+opencl:N and vulkan:N" replay "$trace" --device "$name"
+done
 
 unit="is not a size: bytes, or a number with the unit KiB, MiB, GiB or TiB, are"
 for option in device-memory max-page alignment; do
@@ -83,7 +86,7 @@ done
 refuses "--alignment: 2.00 GiB is over the most, 1 GiB" replay "$trace" --alignment 2GiB
 refuses "the alignment, 256 B, is over the largest page, 128 B: --max-page and --device-memory \
 change that" replay "$trace" --max-page 128
-refuses "--verify needs --device host: a simulated device has no bytes to look at" \
+refuses "--verify needs a device with bytes, such as --device host: a simulated one has none to look at" \
     replay "$trace" --verify
 for other in "--device host --verify" "--verify --device host --layout direct"; do
     # shellcheck disable=SC2086 # split on purpose
