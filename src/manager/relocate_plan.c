@@ -77,7 +77,7 @@ static acre_verdict reserve_target(acre_relocation *plan, acre_move *move, bool 
     }
     acre_run run = pool->ops->reserve(pool, need.padded, need.step);
     if (run.slice == NULL && may_add) {
-        acre_error refused;
+        acre_error refused = ACRE_ERROR_INIT;
         acre_status status = pool->ops->grow(pool, &need, false, &run, &refused);
         if (status == ACRE_OUT_OF_HOST_MEMORY) {
             return ACRE_NO_HOST_MEMORY;
@@ -88,7 +88,7 @@ static acre_verdict reserve_target(acre_relocation *plan, acre_move *move, bool 
         return ACRE_STAYS;
     }
     acre_page *page = acre_page_at(heap, acre_slice_page(run.slice));
-    acre_error unmapped;
+    acre_error unmapped = ACRE_ERROR_INIT;
     if (mapped && !page->mapped && // bytes that exist need a place that does
         acre_pool_map_page(pool, page, &unmapped) != ACRE_OK) {
         pool->ops->release(pool, page, run);
