@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#define NO_RUN UINT32_MAX // not 0, which names what lies behind the last run of a page
-
 // The stacks of a pool without pages: empty, and never written to.
 static const acre_carve_stack no_stacks[ACRE_STACKS];
 
@@ -13,7 +11,7 @@ void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint
     carve->slices = slices;
     carve->unit = unit;
     carve->cuts = cuts;
-    carve->cut_last = NO_RUN;
+    carve->open = ACRE_NO_RUN;
     acre_bins_init(&carve->bins, host, slices, unit);
     carve->stacks = (acre_carve_stack *)(uintptr_t)no_stacks;
     carve->unit_shift = acre_is_power_of_two(unit) ? acre_log2(unit) : 64;
@@ -53,10 +51,32 @@ static void put(acre_carve *carve, uint32_t name) {
 }
 
 static void pull(acre_carve *carve, uint32_t name) {
-    if (carve->cuts) {
+    if (carve->open == name) {
+        carve->open = ACRE_NO_RUN;
+    } else if (carve->cuts) {
         acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, name), name);
     } else {
         acre_free_index_remove(&carve->whole, name);
+    }
+}
+
+// A free run becomes the open one, and that one joins the bins.
+static void make_open(acre_carve *carve, acre_slice *slice, uint32_t name) {
+    if (carve->open != name) {
+        acre_bins_remove(&carve->bins, slice, name);
+        if (carve->open != ACRE_NO_RUN) {
+            put(carve, carve->open);
+        }
+        carve->open = name;
+    }
+}
+
+// A free run grew to `size` where it is.
+static inline void grow(acre_carve *carve, acre_slice *slice, uint32_t name, uint64_t size) {
+    if (carve->open == name) {
+        slice->size = size;
+    } else {
+        acre_bins_resize(&carve->bins, slice, name, size);
     }
 }
 
@@ -69,20 +89,33 @@ static inline void name_behind(acre_carve *carve, uint32_t behind, uint32_t name
     }
 }
 
-// The record of a run that is part of another now goes.
-static inline void give_record(acre_carve *carve, uint32_t gone, uint32_t kept) {
-    carve->cut_last = carve->cut_last == gone ? kept : carve->cut_last;
-    acre_slab_give(carve->slices, gone);
-}
-
-// Appends `gone`, the run behind `kept`, to it; neither is kept anywhere.
+// Appends `gone`, the run behind `kept`, to it; neither is in a bin.
 static void absorb(acre_carve *carve, uint32_t kept, uint32_t gone) {
     acre_slice *slice = acre_slice_at(carve->slices, kept);
     const acre_slice *behind = acre_slice_at(carve->slices, gone);
     slice->size += behind->size;
     slice->after = behind->after;
     name_behind(carve, behind->after, kept);
-    give_record(carve, gone, kept);
+    acre_slab_give(carve->slices, gone);
+}
+
+// Appends the free run behind to a run that is kept nowhere.
+static void absorb_free(acre_carve *carve, uint32_t name, uint32_t after) {
+    if (carve->open == after) {
+        carve->open = name;
+    } else {
+        acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
+    }
+    absorb(carve, name, after);
+}
+
+// Keeps a merged run: in the bins, unless it is part of what is open.
+static inline void keep(acre_carve *carve, acre_slice *slice, uint32_t name) {
+    if (carve->open == name) {
+        acre_slice_set_state(slice, ACRE_SLICE_FREE);
+    } else {
+        acre_bins_add(&carve->bins, slice, name);
+    }
 }
 
 // Merges a run that is on no stack any more, nor the recent one. A free neighbour grows where it
@@ -93,15 +126,18 @@ static void merge(acre_carve *carve, uint32_t name) {
     uint32_t before = slice->before;
     uint32_t after = slice->after;
     if (acre_carve_is_free(carve, before)) {
-        if (acre_carve_is_free(carve, after)) {
-            acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
-            absorb(carve, name, after);
-        }
         acre_slice *kept = acre_slice_at(carve->slices, before);
+        if (acre_carve_is_free(carve, after)) {
+            absorb_free(carve, name, after);
+            if (carve->open == name) {
+                acre_bins_remove(&carve->bins, kept, before);
+                carve->open = before;
+            }
+        }
         kept->after = slice->after;
         name_behind(carve, slice->after, before);
-        acre_bins_resize(&carve->bins, kept, before, kept->size + slice->size);
-        give_record(carve, name, before);
+        grow(carve, kept, before, kept->size + slice->size);
+        acre_slab_give(carve->slices, name);
     } else if (!acre_carve_is_free(carve, after)) {
         acre_bins_add(&carve->bins, slice, name);
     } else if (before != 0) {
@@ -109,21 +145,20 @@ static void merge(acre_carve *carve, uint32_t name) {
         kept->offset = slice->offset;
         kept->before = before;
         acre_slice_at(carve->slices, before)->after = after;
-        acre_bins_resize(&carve->bins, kept, after, kept->size + slice->size);
-        give_record(carve, name, after);
+        grow(carve, kept, after, kept->size + slice->size);
+        acre_slab_give(carve->slices, name);
     } else {
-        acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
-        absorb(carve, name, after);
-        acre_bins_add(&carve->bins, slice, name);
+        absorb_free(carve, name, after);
+        keep(carve, slice, name);
     }
 }
 
-// What lies before the run cut last merges with it, so that room taken and given back in the order
+// What lies before the open run merges with it, so that room taken and given back in the order
 // of a stack is one piece again; another one's size is probably wanted again.
 void acre_carve_retire(acre_carve *carve, uint32_t name) {
     const acre_slice *slice = acre_slice_at(carve->slices, name);
     uint64_t place = acre_carve_place(carve, slice->size);
-    if (place < ACRE_STACKS && slice->after != carve->cut_last) { // the stack is full
+    if (place < ACRE_STACKS && slice->after != carve->open) { // the stack is full
         acre_carve_stack *stack = &carve->stacks[place];
         uint32_t top = stack->top % ACRE_STACK_DEPTH;
         uint32_t oldest = stack->names[top];
@@ -190,45 +225,21 @@ uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size) {
 void acre_carve_remove_page(acre_carve *carve, uint32_t first) {
     settle_page(carve, first);
     pull(carve, first);
-    give_record(carve, first, NO_RUN);
+    acre_slab_give(carve->slices, first);
 }
 
 // ---- taking --------------------------------------------------------------------------------
 
-// A new record for `size` bytes at the front of a run, linked in before it. What is left of the run
-// keeps its own record and, mostly, its bin.
-static inline acre_run cut_front(acre_carve *carve, uint32_t name, acre_slice *slice,
-                                 uint64_t size) {
-    uint32_t front_name = acre_slab_take(carve->slices);
-    acre_slice *front = acre_slice_at(carve->slices, front_name);
-    uint32_t before = slice->before;
-    front->offset = slice->offset;
-    front->size = size;
-    front->before = before;
-    front->after = name;
-    front->tags = acre_slice_page(slice);
-    front->page_order = slice->page_order;
-    if (before != 0) {
-        acre_slice_at(carve->slices, before)->after = front_name;
-    }
-    slice->before = front_name;
-    slice->offset += size;
-    carve->cut_last = name;
-    return (acre_run){front, front_name};
-}
-
 // Takes `size` bytes from the front of a free run.
 static inline acre_run take_front(acre_carve *carve, uint32_t name, uint64_t size) {
     acre_slice *slice = acre_slice_at(carve->slices, name);
-    acre_run run = {slice, name};
-    if (slice->size == size) {
-        acre_bins_remove(&carve->bins, slice, name);
-    } else {
-        run = cut_front(carve, name, slice, size);
-        acre_bins_resize(&carve->bins, slice, name, slice->size - size);
+    if (slice->size != size) {
+        make_open(carve, slice, name);
+        return acre_carve_cut_front(carve, name, slice, size);
     }
-    acre_slice_set_live(run.slice);
-    return run;
+    pull(carve, name);
+    acre_slice_set_live(slice);
+    return (acre_run){slice, name};
 }
 
 // Takes `size` bytes at a multiple of `step` from a free run that has them: what is skipped stays
@@ -237,9 +248,8 @@ static acre_run take_aligned(acre_carve *carve, uint32_t name, uint64_t size, ui
     acre_slice *slice = acre_slice_at(carve->slices, name);
     uint64_t rest = slice->offset % step;
     if (rest != 0) {
-        uint64_t gap = step - rest;
-        acre_run skipped = cut_front(carve, name, slice, gap);
-        acre_bins_resize(&carve->bins, slice, name, slice->size - gap);
+        make_open(carve, slice, name);
+        acre_run skipped = acre_carve_cut_front(carve, name, slice, step - rest);
         acre_bins_add(&carve->bins, skipped.slice, skipped.name);
     }
     return take_front(carve, name, size);
@@ -248,9 +258,19 @@ static acre_run take_aligned(acre_carve *carve, uint32_t name, uint64_t size, ui
 // => a run with `size` bytes at a multiple of `step`; 0 = there is none
 static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step,
                             uint32_t size_class) {
-    return acre_likely(step == carve->unit)
-               ? acre_bins_find(&carve->bins, size, size_class)
-               : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
+    uint32_t name = acre_likely(step == carve->unit)
+                        ? acre_bins_find(&carve->bins, size, size_class)
+                        : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
+    if (carve->open != ACRE_NO_RUN) {
+        const acre_slice *open = acre_slice_at(carve->slices, carve->open);
+        bool holds = acre_likely(step == carve->unit) ? open->size >= size
+                                                      : acre_slice_holds(open, size, step);
+        if (holds &&
+            (name == 0 || acre_carve_open_before(open, acre_slice_at(carve->slices, name)))) {
+            return carve->open;
+        }
+    }
+    return name;
 }
 
 acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {

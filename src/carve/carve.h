@@ -7,10 +7,13 @@
 // all larger ones the last (`recent`). Small runs mostly go and come without any search, merging or
 // cutting; large ones would be missed where they lie. A run that makes room for another there
 // merges with its free neighbours; and all do before a request is refused that they could serve.
-// Otherwise room is taken by size class (bins.h) and cut at its front. Pages that are not cut are
+// Otherwise room is taken by size class (bins.h) and cut at its front. The run cut last is open: it
+// is in no bin, so that the next cut from it and what merges with it, as in the order of a stack,
+// move a border and nothing else; it is found as if it were in its bin. Pages that are not cut are
 // kept by exact size instead (free_index.h).
 //
 //   take, one of the size was freed   1 record
+//   take from the open run            1 record, and the one that it makes
 //   take otherwise                    the foremost runs of a class, one cut
 //   give                              1 record; when it makes another merge, that one's 2
 //                                     neighbours and those beside them in their bins
@@ -21,6 +24,8 @@
 
 // Records that one take may need: the run, a gap before it and a rest behind it.
 #define ACRE_CARVE_RECORDS 3u
+
+#define ACRE_NO_RUN UINT32_MAX // not 0, which names what lies behind the last run of a page
 
 #define ACRE_STACKS      64u // sizes of 1 to 64 units
 #define ACRE_STACK_DEPTH 32u // a power of two
@@ -39,7 +44,7 @@ typedef struct acre_carve {
     acre_carve_stack *stacks; // ACRE_STACKS of them, by size
     uint32_t unit_shift;      // of a unit that is a power of two; 64 = it is none
     uint32_t recent;          // the run freed last; 0 = none
-    uint32_t cut_last;        // the run that was cut last, or what it is part of; UINT32_MAX = none
+    uint32_t open;            // the run cut last, or what it is part of; ACRE_NO_RUN = none
     uint32_t stacked;         // runs on stacks
     bool cuts;                // pages are cut, and free runs in `bins`; else they are in `whole`
     uint64_t merged_most;     // no run would be larger, had all merged; 0 = not known
@@ -94,6 +99,50 @@ static inline uint64_t acre_carve_place(const acre_carve *carve, uint64_t size) 
                                                : size / carve->unit - 1;
 }
 
+// Whether an open run lies before one of the bins, as the bins would have them.
+static inline bool acre_carve_open_before(const acre_slice *open, const acre_slice *binned) {
+    uint32_t own = acre_bin_class(open->size);
+    uint32_t other = acre_bin_class(binned->size);
+    return own < other || (own == other && acre_bin_before(open, binned));
+}
+
+// A new record for `size` bytes at the front of a larger run, linked in before it; where the run
+// is kept is left to the caller.
+static inline acre_run acre_carve_cut_front(acre_carve *carve, uint32_t name, acre_slice *slice,
+                                            uint64_t size) {
+    uint32_t front_name = acre_slab_take(carve->slices);
+    acre_slice *front = acre_slice_at(carve->slices, front_name);
+    uint32_t before = slice->before;
+    front->offset = slice->offset;
+    front->size = size;
+    front->before = before;
+    front->after = name;
+    front->tags = acre_slice_page(slice); // live
+    front->page_order = slice->page_order;
+    if (before != 0) {
+        acre_slice_at(carve->slices, before)->after = front_name;
+    }
+    slice->before = front_name;
+    slice->offset += size;
+    slice->size -= size;
+    return (acre_run){front, front_name};
+}
+
+// => what acre_carve_search gives, when that is the front of the open run and not the first of its
+// page, and nothing merges for it; else none, and nothing changed. A slice record was prepared.
+static inline __attribute__((always_inline)) acre_run acre_carve_take_open(acre_carve *carve,
+                                                                           uint64_t size) {
+    uint32_t name = carve->open;
+    if (name != ACRE_NO_RUN && carve->recent == 0) {
+        acre_slice *slice = acre_slice_at(carve->slices, name);
+        if (slice->size > size && slice->before != 0 &&
+            acre_bins_occupied(&carve->bins, acre_bin_class(size)) > acre_bin_class(slice->size)) {
+            return acre_carve_cut_front(carve, name, slice, size);
+        }
+    }
+    return (acre_run){NULL, 0};
+}
+
 // => what acre_carve_take gives, when that was freed lately and needs no record; else none, and
 // nothing changed.
 static inline __attribute__((always_inline)) acre_run
@@ -133,6 +182,27 @@ static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_
     return freed.slice != NULL ? freed : acre_carve_search(carve, size, step);
 }
 
+// Merges a run right before the open one with it. => false: it is the first of its page, whose
+// record stays, or has another free neighbour; nothing changed
+static inline bool acre_carve_join_open(acre_carve *carve, acre_run run) {
+    const acre_slice *slice = run.slice;
+    uint32_t before = slice->before;
+    if (before == 0) {
+        return false;
+    }
+    acre_slice *neighbour = acre_slice_at(carve->slices, before);
+    if (acre_slice_state_of(neighbour) == ACRE_SLICE_FREE) {
+        return false;
+    }
+    acre_slice *open = acre_slice_at(carve->slices, carve->open);
+    open->offset = slice->offset;
+    open->size += slice->size;
+    open->before = before;
+    neighbour->after = carve->open;
+    acre_slab_give_record(carve->slices, run.name, run.slice);
+    return true;
+}
+
 // Gives a live run back. => a run that acre_carve_retire is to be told of, before anything else is
 // asked of the carve; 0 = none
 static inline __attribute__((always_inline)) uint32_t acre_carve_give(acre_carve *carve,
@@ -144,9 +214,12 @@ static inline __attribute__((always_inline)) uint32_t acre_carve_give(acre_carve
     if (before == 0) {
         return 0;
     }
-    const acre_slice *slice = acre_slice_at(carve->slices, before);
+    acre_slice *slice = acre_slice_at(carve->slices, before);
+    if (slice->after == carve->open) {
+        return acre_carve_join_open(carve, (acre_run){slice, before}) ? 0 : before;
+    }
     uint64_t place = acre_carve_place(carve, slice->size);
-    if (acre_likely(place < ACRE_STACKS) && slice->after != carve->cut_last) {
+    if (acre_likely(place < ACRE_STACKS)) {
         acre_carve_stack *stack = &carve->stacks[place];
         uint32_t top = stack->top % ACRE_STACK_DEPTH;
         if (stack->names[top] == 0) {
@@ -186,6 +259,9 @@ typedef struct acre_carve_free {
 } acre_carve_free;
 
 acre_carve_free acre_carve_get_free(const acre_carve *carve);
+
+// Bytes of all runs that have merged; pages are cut.
+uint64_t acre_carve_merged_bytes(const acre_carve *carve);
 
 // Whether some run that has merged has `size` bytes; pages are cut.
 bool acre_carve_holds(const acre_carve *carve, uint64_t size);

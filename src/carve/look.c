@@ -94,8 +94,17 @@ bool acre_carve_would_hold(acre_carve *carve, uint64_t size, uint64_t step) {
     return false;
 }
 
+static uint64_t open_size(const acre_carve *carve) {
+    return carve->open == ACRE_NO_RUN ? 0 : acre_slice_at(carve->slices, carve->open)->size;
+}
+
+uint64_t acre_carve_merged_bytes(const acre_carve *carve) {
+    return carve->bins.bytes + open_size(carve);
+}
+
 bool acre_carve_holds(const acre_carve *carve, uint64_t size) {
-    return acre_bins_find(&carve->bins, size, acre_bin_class(size)) != 0;
+    return open_size(carve) >= size ||
+           acre_bins_find(&carve->bins, size, acre_bin_class(size)) != 0;
 }
 
 acre_carve_free acre_carve_get_free(const acre_carve *carve) {
@@ -103,8 +112,9 @@ acre_carve_free acre_carve_get_free(const acre_carve *carve) {
         return (acre_carve_free){carve->whole.count, carve->whole.bytes,
                                  acre_free_index_largest(&carve->whole)};
     }
-    acre_carve_free result = {carve->bins.count, carve->bins.bytes,
-                              acre_bins_largest(&carve->bins)};
+    uint64_t open = open_size(carve);
+    acre_carve_free result = {carve->bins.count + (open != 0), acre_carve_merged_bytes(carve),
+                              acre_max(acre_bins_largest(&carve->bins), open)};
     unmerged_walk walk = {.met = 0};
     for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
         const acre_slice *slice = acre_slice_at(carve->slices, name);
@@ -125,9 +135,13 @@ bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, ui
             return false;
         }
     }
+    uint64_t open = open_size(carve);
+    if (open != 0 && !acre_carve_is_free(carve, carve->open)) {
+        return false;
+    }
     return met == unmerged && met == carve->stacked + (carve->recent != 0) &&
            acre_bins_check(&carve->bins) && acre_free_index_check(&carve->whole) &&
-           carve->bins.count + carve->whole.count == runs &&
-           carve->bins.bytes + carve->whole.bytes == bytes &&
-           (carve->cuts ? carve->whole.count : carve->bins.count) == 0;
+           carve->bins.count + (open != 0) + carve->whole.count == runs &&
+           acre_carve_merged_bytes(carve) + carve->whole.bytes == bytes &&
+           (carve->cuts ? carve->whole.count : carve->bins.count + open) == 0;
 }

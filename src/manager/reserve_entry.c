@@ -115,6 +115,9 @@ acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_hand
     }
     uint64_t padded = padded_of(manager, size);
     acre_run run = acre_carve_take_freed(&pool->carve, padded, pool->carve.unit);
+    if (run.slice == NULL && acre_likely(has_slice_records(manager))) {
+        run = acre_carve_take_open(&pool->carve, padded);
+    }
     if (run.slice == NULL) {
         return reserve_cut(manager, pool, size, handle, error);
     }
