@@ -67,14 +67,15 @@ static uint32_t loose_bindings(const acre_handle *record) {
 
 static void free_loose_tables(acre_home *home) {
     for (uint32_t i = 0; i < home->handles.chunk_count; i++) {
-        acre_host_free(&home->host, home->handles.chunks[i]->side, sizeof(loose_table), 16);
+        acre_host_free(&home->host, acre_slab_chunk_at(&home->handles, i)->side,
+                       sizeof(loose_table), 16);
     }
 }
 
 bool acre_loose_handle_prepare(acre_home *home) {
     const acre_slab *slab = &home->handles;
     uint32_t name = slab->free_head != 0 ? slab->free_head : slab->fresh; // taken next
-    acre_slab_chunk *chunk = slab->chunks[name >> 12];
+    acre_slab_chunk *chunk = acre_slab_chunk_at(slab, name >> 12);
     if (chunk->side == NULL) {
         chunk->side = acre_host_alloc_zeroed(&home->host, sizeof(loose_table), 16);
     }
