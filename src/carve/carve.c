@@ -11,7 +11,8 @@ void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint
     carve->slices = slices;
     carve->unit = unit;
     carve->cuts = cuts;
-    carve->open = ACRE_NO_RUN;
+    carve->open.name = ACRE_NO_OPEN;
+    carve->open_least = UINT64_MAX;
     acre_bins_init(&carve->bins, host, slices, unit);
     carve->stacks = (acre_carve_stack *)(uintptr_t)no_stacks;
     carve->unit_shift = acre_is_power_of_two(unit) ? acre_log2(unit) : 64;
@@ -42,17 +43,28 @@ bool acre_carve_prepare(acre_carve *carve, uint64_t smallest, uint64_t largest) 
 
 // ---- where free runs are kept --------------------------------------------------------------
 
+// What comes into the bins may be preferred to the open run.
+static inline void add_to_bins(acre_carve *carve, acre_slice *slice, uint32_t name) {
+    carve->open_least = UINT64_MAX;
+    acre_bins_add(&carve->bins, slice, name);
+}
+
 static void put(acre_carve *carve, uint32_t name) {
     if (carve->cuts) {
-        acre_bins_add(&carve->bins, acre_slice_at(carve->slices, name), name);
+        add_to_bins(carve, acre_slice_at(carve->slices, name), name);
     } else {
         acre_free_index_add(&carve->whole, name);
     }
 }
 
+static inline void set_open(acre_carve *carve, acre_slice *slice, uint32_t name) {
+    carve->open = (acre_run){slice, name};
+    carve->open_least = UINT64_MAX;
+}
+
 static void pull(acre_carve *carve, uint32_t name) {
-    if (carve->open == name) {
-        carve->open = ACRE_NO_RUN;
+    if (carve->open.name == name) {
+        set_open(carve, NULL, ACRE_NO_OPEN);
     } else if (carve->cuts) {
         acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, name), name);
     } else {
@@ -60,22 +72,28 @@ static void pull(acre_carve *carve, uint32_t name) {
     }
 }
 
-// A free run becomes the open one, and that one joins the bins.
+// A free run of the bins becomes the open one, and that one joins them.
 static void make_open(acre_carve *carve, acre_slice *slice, uint32_t name) {
-    if (carve->open != name) {
-        acre_bins_remove(&carve->bins, slice, name);
-        if (carve->open != ACRE_NO_RUN) {
-            put(carve, carve->open);
-        }
-        carve->open = name;
+    acre_bins_remove(&carve->bins, slice, name);
+    if (carve->open.slice != NULL) {
+        acre_bins_add(&carve->bins, carve->open.slice, carve->open.name);
     }
+    set_open(carve, slice, name);
+}
+
+// The open run was cut again: from which size on it is preferred to what is in the bins.
+static void learn_order(acre_carve *carve) {
+    uint32_t own = acre_bin_class(carve->open.slice->size);
+    carve->open_least = acre_bin_least(acre_bins_occupied_below(&carve->bins, own + 1));
+    carve->open_most = acre_bin_least(acre_bins_occupied(&carve->bins, own + 1));
 }
 
 // A free run grew to `size` where it is.
 static inline void grow(acre_carve *carve, acre_slice *slice, uint32_t name, uint64_t size) {
-    if (carve->open == name) {
+    if (carve->open.name == name) {
         slice->size = size;
     } else {
+        carve->open_least = UINT64_MAX;
         acre_bins_resize(&carve->bins, slice, name, size);
     }
 }
@@ -101,8 +119,8 @@ static void absorb(acre_carve *carve, uint32_t kept, uint32_t gone) {
 
 // Appends the free run behind to a run that is kept nowhere.
 static void absorb_free(acre_carve *carve, uint32_t name, uint32_t after) {
-    if (carve->open == after) {
-        carve->open = name;
+    if (carve->open.name == after) {
+        set_open(carve, acre_slice_at(carve->slices, name), name);
     } else {
         acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
     }
@@ -111,10 +129,10 @@ static void absorb_free(acre_carve *carve, uint32_t name, uint32_t after) {
 
 // Keeps a merged run: in the bins, unless it is part of what is open.
 static inline void keep(acre_carve *carve, acre_slice *slice, uint32_t name) {
-    if (carve->open == name) {
+    if (carve->open.name == name) {
         acre_slice_set_state(slice, ACRE_SLICE_FREE);
     } else {
-        acre_bins_add(&carve->bins, slice, name);
+        add_to_bins(carve, slice, name);
     }
 }
 
@@ -129,9 +147,9 @@ static void merge(acre_carve *carve, uint32_t name) {
         acre_slice *kept = acre_slice_at(carve->slices, before);
         if (acre_carve_is_free(carve, after)) {
             absorb_free(carve, name, after);
-            if (carve->open == name) {
+            if (carve->open.name == name) {
                 acre_bins_remove(&carve->bins, kept, before);
-                carve->open = before;
+                set_open(carve, kept, before);
             }
         }
         kept->after = slice->after;
@@ -139,7 +157,7 @@ static void merge(acre_carve *carve, uint32_t name) {
         grow(carve, kept, before, kept->size + slice->size);
         acre_slab_give(carve->slices, name);
     } else if (!acre_carve_is_free(carve, after)) {
-        acre_bins_add(&carve->bins, slice, name);
+        add_to_bins(carve, slice, name);
     } else if (before != 0) {
         acre_slice *kept = acre_slice_at(carve->slices, after);
         kept->offset = slice->offset;
@@ -158,7 +176,7 @@ static void merge(acre_carve *carve, uint32_t name) {
 void acre_carve_retire(acre_carve *carve, uint32_t name) {
     const acre_slice *slice = acre_slice_at(carve->slices, name);
     uint64_t place = acre_carve_place(carve, slice->size);
-    if (place < ACRE_STACKS && slice->after != carve->open) { // the stack is full
+    if (place < ACRE_STACKS && slice->after != carve->open.name) { // the stack is full
         acre_carve_stack *stack = &carve->stacks[place];
         uint32_t top = stack->top % ACRE_STACK_DEPTH;
         uint32_t oldest = stack->names[top];
@@ -169,14 +187,9 @@ void acre_carve_retire(acre_carve *carve, uint32_t name) {
     merge(carve, name);
 }
 
-static bool has_stack(const acre_carve *carve, uint32_t name) {
-    return acre_carve_place(carve, acre_slice_at(carve->slices, name)->size) < ACRE_STACKS;
-}
-
 static void settle_recent(acre_carve *carve) {
-    uint32_t name = carve->recent;
-    carve->recent = 0;
-    merge(carve, name);
+    carve->recent.slice = NULL;
+    merge(carve, carve->recent.name);
 }
 
 void acre_carve_settle_stacks(acre_carve *carve) {
@@ -193,7 +206,7 @@ void acre_carve_settle_stacks(acre_carve *carve) {
 }
 
 void acre_carve_settle(acre_carve *carve) {
-    if (carve->recent != 0) {
+    if (carve->recent.slice != NULL) {
         settle_recent(carve);
     }
     acre_carve_settle_stacks(carve);
@@ -201,8 +214,8 @@ void acre_carve_settle(acre_carve *carve) {
 
 // Merges what lies on the page of `first`; runs on stacks wherever they are.
 static void settle_page(acre_carve *carve, uint32_t first) {
-    if (carve->recent != 0 && acre_slice_page(acre_slice_at(carve->slices, carve->recent)) ==
-                                  acre_slice_page(acre_slice_at(carve->slices, first))) {
+    if (carve->recent.slice != NULL && acre_slice_page(carve->recent.slice) ==
+                                           acre_slice_page(acre_slice_at(carve->slices, first))) {
         settle_recent(carve);
     }
     acre_carve_settle_stacks(carve);
@@ -234,8 +247,15 @@ void acre_carve_remove_page(acre_carve *carve, uint32_t first) {
 static inline acre_run take_front(acre_carve *carve, uint32_t name, uint64_t size) {
     acre_slice *slice = acre_slice_at(carve->slices, name);
     if (slice->size != size) {
-        make_open(carve, slice, name);
-        return acre_carve_cut_front(carve, name, slice, size);
+        bool again = carve->open.name == name;
+        if (!again) {
+            make_open(carve, slice, name);
+        }
+        acre_run front = acre_carve_cut_front(carve, name, slice, size);
+        if (again && carve->open_least == UINT64_MAX) {
+            learn_order(carve);
+        }
+        return front;
     }
     pull(carve, name);
     acre_slice_set_live(slice);
@@ -248,11 +268,20 @@ static acre_run take_aligned(acre_carve *carve, uint32_t name, uint64_t size, ui
     acre_slice *slice = acre_slice_at(carve->slices, name);
     uint64_t rest = slice->offset % step;
     if (rest != 0) {
-        make_open(carve, slice, name);
+        if (carve->open.name != name) {
+            make_open(carve, slice, name);
+        }
         acre_run skipped = acre_carve_cut_front(carve, name, slice, step - rest);
-        acre_bins_add(&carve->bins, skipped.slice, skipped.name);
+        add_to_bins(carve, skipped.slice, skipped.name);
     }
     return take_front(carve, name, size);
+}
+
+// Whether the open run comes before one of the bins, as they would have it.
+static bool precedes(const acre_slice *open, const acre_slice *binned) {
+    uint32_t own = acre_bin_class(open->size);
+    uint32_t other = acre_bin_class(binned->size);
+    return own < other || (own == other && acre_bin_before(open, binned));
 }
 
 // => a run with `size` bytes at a multiple of `step`; 0 = there is none
@@ -261,13 +290,12 @@ static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t ste
     uint32_t name = acre_likely(step == carve->unit)
                         ? acre_bins_find(&carve->bins, size, size_class)
                         : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
-    if (carve->open != ACRE_NO_RUN) {
-        const acre_slice *open = acre_slice_at(carve->slices, carve->open);
+    const acre_slice *open = carve->open.slice;
+    if (open != NULL) {
         bool holds = acre_likely(step == carve->unit) ? open->size >= size
                                                       : acre_slice_holds(open, size, step);
-        if (holds &&
-            (name == 0 || acre_carve_open_before(open, acre_slice_at(carve->slices, name)))) {
-            return carve->open;
+        if (holds && (name == 0 || precedes(open, acre_slice_at(carve->slices, name)))) {
+            return carve->open.name;
         }
     }
     return name;
@@ -276,7 +304,8 @@ static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t ste
 acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {
     uint32_t size_class = acre_bin_class(size);
     uint32_t name = find(carve, size, step, size_class);
-    if (name != 0 && carve->recent != 0 && !has_stack(carve, carve->recent)) {
+    if (name != 0 && carve->recent.slice != NULL &&
+        !acre_carve_has_stack(carve, carve->recent.slice)) {
         settle_recent(carve); // a large run: with its neighbours it may be what fits
         name = find(carve, size, step, size_class);
     }

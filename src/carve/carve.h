@@ -25,7 +25,7 @@
 // Records that one take may need: the run, a gap before it and a rest behind it.
 #define ACRE_CARVE_RECORDS 3u
 
-#define ACRE_NO_RUN UINT32_MAX // not 0, which names what lies behind the last run of a page
+#define ACRE_NO_OPEN UINT32_MAX // not 0, which names what lies behind the last run of a page
 
 #define ACRE_STACKS      64u // sizes of 1 to 64 units
 #define ACRE_STACK_DEPTH 32u // a power of two
@@ -43,11 +43,14 @@ typedef struct acre_carve {
     uint64_t unit;            // all offsets and sizes are multiples of it
     acre_carve_stack *stacks; // ACRE_STACKS of them, by size
     uint32_t unit_shift;      // of a unit that is a power of two; 64 = it is none
-    uint32_t recent;          // the run freed last; 0 = none
-    uint32_t open;            // the run cut last, or what it is part of; ACRE_NO_RUN = none
     uint32_t stacked;         // runs on stacks
-    bool cuts;                // pages are cut, and free runs in `bins`; else they are in `whole`
-    uint64_t merged_most;     // no run would be larger, had all merged; 0 = not known
+    acre_run recent;          // the run freed last; no slice = none
+    acre_run open; // the run cut last, or what it is part of; no slice, ACRE_NO_OPEN = none
+    // Requests of at least open_least bytes prefer the open run to whatever is in the bins, while
+    // it has less than open_most, and it is not the first of its page. UINT64_MAX = not known.
+    uint64_t open_least, open_most;
+    bool cuts;            // pages are cut, and free runs in `bins`; else they are in `whole`
+    uint64_t merged_most; // no run would be larger, had all merged; 0 = not known
     uint64_t pages_added;
     acre_bins bins;
     acre_free_index whole;
@@ -99,13 +102,6 @@ static inline uint64_t acre_carve_place(const acre_carve *carve, uint64_t size) 
                                                : size / carve->unit - 1;
 }
 
-// Whether an open run lies before one of the bins, as the bins would have them.
-static inline bool acre_carve_open_before(const acre_slice *open, const acre_slice *binned) {
-    uint32_t own = acre_bin_class(open->size);
-    uint32_t other = acre_bin_class(binned->size);
-    return own < other || (own == other && acre_bin_before(open, binned));
-}
-
 // A new record for `size` bytes at the front of a larger run, linked in before it; where the run
 // is kept is left to the caller.
 static inline acre_run acre_carve_cut_front(acre_carve *carve, uint32_t name, acre_slice *slice,
@@ -128,17 +124,18 @@ static inline acre_run acre_carve_cut_front(acre_carve *carve, uint32_t name, ac
     return (acre_run){front, front_name};
 }
 
-// => what acre_carve_search gives, when that is the front of the open run and not the first of its
-// page, and nothing merges for it; else none, and nothing changed. A slice record was prepared.
+static inline bool acre_carve_has_stack(const acre_carve *carve, const acre_slice *slice) {
+    return acre_carve_place(carve, slice->size) < ACRE_STACKS;
+}
+
+// => what acre_carve_search gives, when that is known to be the front of the open run and nothing
+// merges for it; else none, and nothing changed. A slice record was prepared.
 static inline __attribute__((always_inline)) acre_run acre_carve_take_open(acre_carve *carve,
                                                                            uint64_t size) {
-    uint32_t name = carve->open;
-    if (name != ACRE_NO_RUN && carve->recent == 0) {
-        acre_slice *slice = acre_slice_at(carve->slices, name);
-        if (slice->size > size && slice->before != 0 &&
-            acre_bins_occupied(&carve->bins, acre_bin_class(size)) > acre_bin_class(slice->size)) {
-            return acre_carve_cut_front(carve, name, slice, size);
-        }
+    acre_slice *slice = carve->open.slice;
+    if (size >= carve->open_least && size < slice->size && slice->size < carve->open_most &&
+        (carve->recent.slice == NULL || acre_carve_has_stack(carve, carve->recent.slice))) {
+        return acre_carve_cut_front(carve, carve->open.name, slice, size);
     }
     return (acre_run){NULL, 0};
 }
@@ -147,20 +144,18 @@ static inline __attribute__((always_inline)) acre_run acre_carve_take_open(acre_
 // nothing changed.
 static inline __attribute__((always_inline)) acre_run
 acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step) {
-    uint32_t name = carve->recent;
-    if (name != 0) {
-        acre_slice *slice = acre_slice_at(carve->slices, name);
-        if (slice->size == size && acre_carve_suits(carve, slice->offset, step)) {
-            carve->recent = 0;
-            acre_slice_set_live(slice);
-            return (acre_run){slice, name};
-        }
+    acre_run recent = carve->recent;
+    if (recent.slice != NULL && recent.slice->size == size &&
+        acre_carve_suits(carve, recent.slice->offset, step)) {
+        carve->recent.slice = NULL;
+        acre_slice_set_live(recent.slice);
+        return recent;
     }
     uint64_t place = acre_carve_place(carve, size);
     if (acre_likely(place < ACRE_STACKS)) {
         acre_carve_stack *stack = &carve->stacks[place];
         uint32_t top = (stack->top - 1) % ACRE_STACK_DEPTH;
-        name = stack->names[top];
+        uint32_t name = stack->names[top];
         if (name != 0) {
             acre_slice *slice = acre_slice_at(carve->slices, name);
             if (acre_carve_suits(carve, slice->offset, step)) {
@@ -185,20 +180,16 @@ static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_
 // Merges a run right before the open one with it. => false: it is the first of its page, whose
 // record stays, or has another free neighbour; nothing changed
 static inline bool acre_carve_join_open(acre_carve *carve, acre_run run) {
-    const acre_slice *slice = run.slice;
-    uint32_t before = slice->before;
-    if (before == 0) {
+    uint32_t before = run.slice->before;
+    acre_slice *neighbour = acre_slice_at(carve->slices, before); // record 0 may be read
+    if (before == 0 || acre_slice_state_of(neighbour) == ACRE_SLICE_FREE) {
         return false;
     }
-    acre_slice *neighbour = acre_slice_at(carve->slices, before);
-    if (acre_slice_state_of(neighbour) == ACRE_SLICE_FREE) {
-        return false;
-    }
-    acre_slice *open = acre_slice_at(carve->slices, carve->open);
-    open->offset = slice->offset;
-    open->size += slice->size;
+    acre_slice *open = carve->open.slice;
+    open->offset = run.slice->offset;
+    open->size += run.slice->size;
     open->before = before;
-    neighbour->after = carve->open;
+    neighbour->after = carve->open.name;
     acre_slab_give_record(carve->slices, run.name, run.slice);
     return true;
 }
@@ -207,29 +198,28 @@ static inline bool acre_carve_join_open(acre_carve *carve, acre_run run) {
 // asked of the carve; 0 = none
 static inline __attribute__((always_inline)) uint32_t acre_carve_give(acre_carve *carve,
                                                                       acre_run run) {
-    uint32_t before = carve->recent;
+    acre_run before = carve->recent;
     acre_slice_set_state(run.slice, ACRE_SLICE_RECENT);
-    carve->recent = run.name;
+    carve->recent = run;
     carve->merged_most = 0;
-    if (before == 0) {
+    if (before.slice == NULL) {
         return 0;
     }
-    acre_slice *slice = acre_slice_at(carve->slices, before);
-    if (slice->after == carve->open) {
-        return acre_carve_join_open(carve, (acre_run){slice, before}) ? 0 : before;
+    if (before.slice->after == carve->open.name) {
+        return acre_carve_join_open(carve, before) ? 0 : before.name;
     }
-    uint64_t place = acre_carve_place(carve, slice->size);
+    uint64_t place = acre_carve_place(carve, before.slice->size);
     if (acre_likely(place < ACRE_STACKS)) {
         acre_carve_stack *stack = &carve->stacks[place];
         uint32_t top = stack->top % ACRE_STACK_DEPTH;
         if (stack->names[top] == 0) {
-            stack->names[top] = before;
+            stack->names[top] = before.name;
             stack->top = top + 1;
             carve->stacked++;
             return 0;
         }
     }
-    return before;
+    return before.name;
 }
 
 // Takes out the free runs of a page, so that no room of it is found. Live runs of it

@@ -20,8 +20,8 @@ typedef struct unmerged_walk {
 static uint32_t next_unmerged(const acre_carve *carve, unmerged_walk *walk) {
     if (!walk->had_recent) {
         walk->had_recent = true;
-        if (carve->recent != 0) {
-            return carve->recent;
+        if (carve->recent.slice != NULL) {
+            return carve->recent.name;
         }
     }
     for (; walk->stack < ACRE_STACKS && walk->met < carve->stacked; walk->stack++) {
@@ -76,7 +76,7 @@ static uint64_t merged_largest(const acre_carve *carve) {
 // What is known of the largest such run holds until the next release; it may have been taken since,
 // so a yes is looked at again.
 bool acre_carve_would_hold(acre_carve *carve, uint64_t size, uint64_t step) {
-    if (carve->recent == 0 && carve->stacked == 0) {
+    if (carve->recent.slice == NULL && carve->stacked == 0) {
         return false;
     }
     if (carve->merged_most == 0 || carve->merged_most >= size) {
@@ -95,7 +95,7 @@ bool acre_carve_would_hold(acre_carve *carve, uint64_t size, uint64_t step) {
 }
 
 static uint64_t open_size(const acre_carve *carve) {
-    return carve->open == ACRE_NO_RUN ? 0 : acre_slice_at(carve->slices, carve->open)->size;
+    return carve->open.slice == NULL ? 0 : carve->open.slice->size;
 }
 
 uint64_t acre_carve_merged_bytes(const acre_carve *carve) {
@@ -127,6 +127,20 @@ acre_carve_free acre_carve_get_free(const acre_carve *carve) {
     return result;
 }
 
+// What is known of the order of the open run and the bins holds.
+static bool check_open(const acre_carve *carve) {
+    const acre_slice *open = carve->open.slice;
+    if (open == NULL) {
+        return carve->open.name == ACRE_NO_OPEN && carve->open_least == UINT64_MAX;
+    }
+    bool known = carve->open_least <= open->size && open->size < carve->open_most;
+    return acre_slice_at(carve->slices, carve->open.name) == open &&
+           acre_slice_state_of(open) == ACRE_SLICE_FREE &&
+           (carve->open_least == UINT64_MAX || open->before != 0) &&
+           (!known || acre_bins_occupied(&carve->bins, acre_bin_class(carve->open_least)) >
+                          acre_bin_class(open->size));
+}
+
 bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, uint64_t unmerged) {
     uint64_t met = 0;
     unmerged_walk walk = {.met = 0};
@@ -136,11 +150,9 @@ bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, ui
         }
     }
     uint64_t open = open_size(carve);
-    if (open != 0 && !acre_carve_is_free(carve, carve->open)) {
-        return false;
-    }
-    return met == unmerged && met == carve->stacked + (carve->recent != 0) &&
-           acre_bins_check(&carve->bins) && acre_free_index_check(&carve->whole) &&
+    return check_open(carve) && met == unmerged &&
+           met == carve->stacked + (carve->recent.slice != NULL) && acre_bins_check(&carve->bins) &&
+           acre_free_index_check(&carve->whole) &&
            carve->bins.count + (open != 0) + carve->whole.count == runs &&
            acre_carve_merged_bytes(carve) + carve->whole.bytes == bytes &&
            (carve->cuts ? carve->whole.count : carve->bins.count + open) == 0;
