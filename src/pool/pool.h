@@ -45,8 +45,9 @@ struct acre_pool {
     uint64_t accept_max;
     uint64_t near_low;
     uint64_t near_high;
-    acre_carve carve;
-    acre_usage usage;
+    // What every operation touches lies within lines: a counter across two would be waited for.
+    _Alignas(64) acre_carve carve;
+    _Alignas(64) acre_usage usage;
     uint64_t zero_sized; // live allocations without a page
     uint64_t largest_alloc;
     uint64_t pages;
