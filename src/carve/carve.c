@@ -3,7 +3,7 @@
 #include <string.h>
 
 // The stacks of a pool without pages: empty, and never written to.
-static const acre_carve_stack no_stacks[ACRE_STACKS];
+static const acre_carve_stacks no_stacks;
 
 void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit,
                      bool cuts) {
@@ -14,13 +14,13 @@ void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint
     carve->open.name = ACRE_NO_OPEN;
     carve->open_least = UINT64_MAX;
     acre_bins_init(&carve->bins, host, slices, unit);
-    carve->stacks = (acre_carve_stack *)(uintptr_t)no_stacks;
-    carve->unit_shift = acre_is_power_of_two(unit) ? acre_log2(unit) : 64;
+    carve->stacks = (acre_carve_stacks *)(uintptr_t)&no_stacks;
+    carve->unit_shift = acre_log2(unit);
     acre_free_index_init(&carve->whole, host, slices);
 }
 
 void acre_carve_destroy(acre_carve *carve) {
-    if (carve->stacks != no_stacks) {
+    if (carve->stacks != &no_stacks) {
         acre_host_free(carve->bins.host, carve->stacks, sizeof no_stacks, 64);
     }
     acre_bins_destroy(&carve->bins);
@@ -31,8 +31,8 @@ bool acre_carve_prepare(acre_carve *carve, uint64_t smallest, uint64_t largest) 
     if (!carve->cuts) {
         return acre_free_index_prepare(&carve->whole, smallest, largest);
     }
-    if (carve->stacks == no_stacks) {
-        acre_carve_stack *made = acre_host_alloc_zeroed(carve->bins.host, sizeof no_stacks, 64);
+    if (carve->stacks == &no_stacks) {
+        acre_carve_stacks *made = acre_host_alloc_zeroed(carve->bins.host, sizeof no_stacks, 64);
         if (made == NULL) {
             return false;
         }
@@ -177,28 +177,29 @@ void acre_carve_retire(acre_carve *carve, uint32_t name) {
     const acre_slice *slice = acre_slice_at(carve->slices, name);
     uint64_t place = acre_carve_place(carve, slice->size);
     if (place < ACRE_STACKS && slice->after != carve->open.name) { // the stack is full
-        acre_carve_stack *stack = &carve->stacks[place];
-        uint32_t top = stack->top % ACRE_STACK_DEPTH;
-        uint32_t oldest = stack->names[top];
-        stack->names[top] = name;
-        stack->top = top + 1;
+        uint8_t *top = &carve->stacks->tops[place];
+        uint32_t oldest = carve->stacks->names[place][*top];
+        carve->stacks->names[place][*top] = name;
+        *top = (*top + 1) % ACRE_STACK_DEPTH;
         name = oldest;
     }
     merge(carve, name);
 }
 
 static void settle_recent(acre_carve *carve) {
-    carve->recent.slice = NULL;
-    merge(carve, carve->recent.name);
+    uint32_t name = carve->recent;
+    carve->recent = 0;
+    merge(carve, name);
 }
 
 void acre_carve_settle_stacks(acre_carve *carve) {
     for (uint32_t i = 0; carve->stacked > 0; i++) {
-        acre_carve_stack *stack = &carve->stacks[i];
-        for (uint32_t *name; *(name = &stack->names[(stack->top - 1) % ACRE_STACK_DEPTH]) != 0;) {
-            uint32_t merged = *name;
-            *name = 0;
-            stack->top--;
+        uint32_t *names = carve->stacks->names[i];
+        uint8_t *top = &carve->stacks->tops[i];
+        for (uint32_t last; names[last = (*top - 1u) % ACRE_STACK_DEPTH] != 0;) {
+            uint32_t merged = names[last];
+            names[last] = 0;
+            *top = (uint8_t)last;
             carve->stacked--;
             merge(carve, merged);
         }
@@ -206,7 +207,7 @@ void acre_carve_settle_stacks(acre_carve *carve) {
 }
 
 void acre_carve_settle(acre_carve *carve) {
-    if (carve->recent.slice != NULL) {
+    if (carve->recent != 0) {
         settle_recent(carve);
     }
     acre_carve_settle_stacks(carve);
@@ -214,8 +215,8 @@ void acre_carve_settle(acre_carve *carve) {
 
 // Merges what lies on the page of `first`; runs on stacks wherever they are.
 static void settle_page(acre_carve *carve, uint32_t first) {
-    if (carve->recent.slice != NULL && acre_slice_page(carve->recent.slice) ==
-                                           acre_slice_page(acre_slice_at(carve->slices, first))) {
+    if (carve->recent != 0 && acre_slice_page(acre_slice_at(carve->slices, carve->recent)) ==
+                                  acre_slice_page(acre_slice_at(carve->slices, first))) {
         settle_recent(carve);
     }
     acre_carve_settle_stacks(carve);
@@ -304,8 +305,8 @@ static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t ste
 acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {
     uint32_t size_class = acre_bin_class(size);
     uint32_t name = find(carve, size, step, size_class);
-    if (name != 0 && carve->recent.slice != NULL &&
-        !acre_carve_has_stack(carve, carve->recent.slice)) {
+    if (name != 0 && carve->recent != 0 &&
+        !acre_carve_has_stack(carve, acre_slice_at(carve->slices, carve->recent))) {
         settle_recent(carve); // a large run: with its neighbours it may be what fits
         name = find(carve, size, step, size_class);
     }

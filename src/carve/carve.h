@@ -30,31 +30,35 @@
 #define ACRE_STACKS      64u // sizes of 1 to 64 units
 #define ACRE_STACK_DEPTH 32u // a power of two
 
-// The runs of one size freed last that have not merged, in a ring: what comes ACRE_STACK_DEPTH
-// places after a run takes its place. Those that are taken go latest first, so what is left lies
-// right below the top.
-typedef struct acre_carve_stack {
-    uint32_t top;                     // where the next one goes
-    uint32_t names[ACRE_STACK_DEPTH]; // 0 = none
-} acre_carve_stack;
+// Of each such size the runs freed last that have not merged, in a ring: what comes
+// ACRE_STACK_DEPTH places after a run takes its place. Those that are taken go latest first, so
+// what is left lies right below the top.
+typedef struct acre_carve_stacks {
+    uint8_t tops[ACRE_STACKS]; // where the next one goes; all of them are a line
+    uint32_t names[ACRE_STACKS][ACRE_STACK_DEPTH]; // 0 = none
+} acre_carve_stacks;
 
 typedef struct acre_carve {
     acre_slab *slices;
-    uint64_t unit;            // all offsets and sizes are multiples of it
-    acre_carve_stack *stacks; // ACRE_STACKS of them, by size
-    uint32_t unit_shift;      // of a unit that is a power of two; 64 = it is none
-    uint32_t stacked;         // runs on stacks
-    acre_run recent;          // the run freed last; no slice = none
-    acre_run open; // the run cut last, or what it is part of; no slice, ACRE_NO_OPEN = none
+    uint64_t unit; // all offsets and sizes are multiples of it
+    acre_carve_stacks *stacks;
+    uint32_t unit_shift;   // of the power of two at or below the unit
+    uint32_t stacked;      // runs on stacks
+    uint32_t recent;       // the run freed last; 0 = none
+    uint32_t merged_known; // 0 = merged_most may be too little: something was freed since
+    acre_run open;         // the run cut last, or what it is part of; no slice, ACRE_NO_OPEN = none
     // Requests of at least open_least bytes prefer the open run to whatever is in the bins, while
     // it has less than open_most, and it is not the first of its page. UINT64_MAX = not known.
     uint64_t open_least, open_most;
     bool cuts;            // pages are cut, and free runs in `bins`; else they are in `whole`
-    uint64_t merged_most; // no run would be larger, had all merged; 0 = not known
+    uint64_t merged_most; // no run would be larger, had all merged
     uint64_t pages_added;
     acre_bins bins;
     acre_free_index whole;
 } acre_carve;
+
+_Static_assert(offsetof(acre_carve, merged_known) == offsetof(acre_carve, recent) + 4,
+               "written as one");
 
 void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit,
                      bool cuts);
@@ -96,10 +100,9 @@ static inline bool acre_carve_suits(const acre_carve *carve, uint64_t offset, ui
     return acre_likely(step == carve->unit) || offset % step == 0;
 }
 
-// => the place of a size's stack; ACRE_STACKS and more: it has none
+// => the place of a size's stack, which no other size has; ACRE_STACKS and more: it has none
 static inline uint64_t acre_carve_place(const acre_carve *carve, uint64_t size) {
-    return acre_likely(carve->unit_shift < 64) ? (size >> carve->unit_shift) - 1
-                                               : size / carve->unit - 1;
+    return (size >> carve->unit_shift) - 1;
 }
 
 // A new record for `size` bytes at the front of a larger run, linked in before it; where the run
@@ -128,41 +131,49 @@ static inline bool acre_carve_has_stack(const acre_carve *carve, const acre_slic
     return acre_carve_place(carve, slice->size) < ACRE_STACKS;
 }
 
-// => what acre_carve_search gives, when that is known to be the front of the open run and nothing
-// merges for it; else none, and nothing changed. A slice record was prepared.
+// => what acre_carve_search gives, when that is known to be the front of the open run, nothing
+// merges for it and there is a slice record used before; else none, and nothing changed.
 static inline __attribute__((always_inline)) acre_run acre_carve_take_open(acre_carve *carve,
                                                                            uint64_t size) {
     acre_slice *slice = carve->open.slice;
     if (size >= carve->open_least && size < slice->size && slice->size < carve->open_most &&
-        (carve->recent.slice == NULL || acre_carve_has_stack(carve, carve->recent.slice))) {
+        carve->slices->free_head != 0 &&
+        (carve->recent == 0 ||
+         acre_carve_has_stack(carve, acre_slice_at(carve->slices, carve->recent)))) {
         return acre_carve_cut_front(carve, carve->open.name, slice, size);
     }
     return (acre_run){NULL, 0};
 }
 
-// => what acre_carve_take gives, when that was freed lately and needs no record; else none, and
-// nothing changed.
+// The run freed last, when that is what acre_carve_take gives; else none, and nothing changed. The
+// caller makes it live.
 static inline __attribute__((always_inline)) acre_run
-acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step) {
-    acre_run recent = carve->recent;
-    if (recent.slice != NULL && recent.slice->size == size &&
-        acre_carve_suits(carve, recent.slice->offset, step)) {
-        carve->recent.slice = NULL;
-        acre_slice_set_live(recent.slice);
-        return recent;
+acre_carve_take_recent(acre_carve *carve, uint64_t size, uint64_t step) {
+    uint32_t name = carve->recent;
+    if (name != 0) {
+        acre_slice *slice = acre_slice_at(carve->slices, name);
+        if (slice->size == size && acre_carve_suits(carve, slice->offset, step)) {
+            carve->recent = 0;
+            return (acre_run){slice, name};
+        }
     }
+    return (acre_run){NULL, 0};
+}
+
+// The same from a stack, when the one freed last will not do.
+static inline __attribute__((always_inline)) acre_run
+acre_carve_take_stacked(acre_carve *carve, uint64_t size, uint64_t step) {
     uint64_t place = acre_carve_place(carve, size);
     if (acre_likely(place < ACRE_STACKS)) {
-        acre_carve_stack *stack = &carve->stacks[place];
-        uint32_t top = (stack->top - 1) % ACRE_STACK_DEPTH;
-        uint32_t name = stack->names[top];
+        uint32_t *names = carve->stacks->names[place];
+        uint32_t top = (carve->stacks->tops[place] - 1u) % ACRE_STACK_DEPTH;
+        uint32_t name = names[top];
         if (name != 0) {
             acre_slice *slice = acre_slice_at(carve->slices, name);
             if (acre_carve_suits(carve, slice->offset, step)) {
-                stack->names[top] = 0;
-                stack->top = top;
+                names[top] = 0;
+                carve->stacks->tops[place] = (uint8_t)top;
                 carve->stacked--;
-                acre_slice_set_live(slice);
                 return (acre_run){slice, name};
             }
         }
@@ -173,8 +184,15 @@ acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step) {
 // => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; none when
 // no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
 static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
-    acre_run freed = acre_carve_take_freed(carve, size, step);
-    return freed.slice != NULL ? freed : acre_carve_search(carve, size, step);
+    acre_run freed = acre_carve_take_recent(carve, size, step);
+    if (freed.slice == NULL) {
+        freed = acre_carve_take_stacked(carve, size, step);
+    }
+    if (freed.slice == NULL) {
+        return acre_carve_search(carve, size, step);
+    }
+    acre_slice_set_live(freed.slice);
+    return freed;
 }
 
 // Merges a run right before the open one with it. => false: it is the first of its page, whose
@@ -198,28 +216,28 @@ static inline bool acre_carve_join_open(acre_carve *carve, acre_run run) {
 // asked of the carve; 0 = none
 static inline __attribute__((always_inline)) uint32_t acre_carve_give(acre_carve *carve,
                                                                       acre_run run) {
-    acre_run before = carve->recent;
+    uint32_t before = carve->recent;
     acre_slice_set_state(run.slice, ACRE_SLICE_RECENT);
-    carve->recent = run;
-    carve->merged_most = 0;
-    if (before.slice == NULL) {
+    acre_store_words((char *)carve + offsetof(acre_carve, recent), run.name, 0); // and merged_known
+    if (before == 0) {
         return 0;
     }
-    if (before.slice->after == carve->open.name) {
-        return acre_carve_join_open(carve, before) ? 0 : before.name;
+    acre_slice *slice = acre_slice_at(carve->slices, before);
+    if (slice->after == carve->open.name) {
+        return acre_carve_join_open(carve, (acre_run){slice, before}) ? 0 : before;
     }
-    uint64_t place = acre_carve_place(carve, before.slice->size);
+    uint64_t place = acre_carve_place(carve, slice->size);
     if (acre_likely(place < ACRE_STACKS)) {
-        acre_carve_stack *stack = &carve->stacks[place];
-        uint32_t top = stack->top % ACRE_STACK_DEPTH;
-        if (stack->names[top] == 0) {
-            stack->names[top] = before.name;
-            stack->top = top + 1;
+        uint32_t *names = carve->stacks->names[place];
+        uint32_t top = carve->stacks->tops[place];
+        if (names[top] == 0) {
+            names[top] = before;
+            carve->stacks->tops[place] = (top + 1) % ACRE_STACK_DEPTH;
             carve->stacked++;
             return 0;
         }
     }
-    return before.name;
+    return before;
 }
 
 // Takes out the free runs of a page, so that no room of it is found. Live runs of it

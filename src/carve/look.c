@@ -20,14 +20,14 @@ typedef struct unmerged_walk {
 static uint32_t next_unmerged(const acre_carve *carve, unmerged_walk *walk) {
     if (!walk->had_recent) {
         walk->had_recent = true;
-        if (carve->recent.slice != NULL) {
-            return carve->recent.name;
+        if (carve->recent != 0) {
+            return carve->recent;
         }
     }
     for (; walk->stack < ACRE_STACKS && walk->met < carve->stacked; walk->stack++) {
-        const acre_carve_stack *stack = &carve->stacks[walk->stack];
         if (walk->depth < ACRE_STACK_DEPTH) {
-            uint32_t name = stack->names[(stack->top - 1 - walk->depth) % ACRE_STACK_DEPTH];
+            uint32_t place = carve->stacks->tops[walk->stack] - 1u - walk->depth;
+            uint32_t name = carve->stacks->names[walk->stack][place % ACRE_STACK_DEPTH];
             if (name != 0) {
                 walk->depth++;
                 walk->met++;
@@ -76,11 +76,12 @@ static uint64_t merged_largest(const acre_carve *carve) {
 // What is known of the largest such run holds until the next release; it may have been taken since,
 // so a yes is looked at again.
 bool acre_carve_would_hold(acre_carve *carve, uint64_t size, uint64_t step) {
-    if (carve->recent.slice == NULL && carve->stacked == 0) {
+    if (carve->recent == 0 && carve->stacked == 0) {
         return false;
     }
-    if (carve->merged_most == 0 || carve->merged_most >= size) {
-        carve->merged_most = acre_max(merged_largest(carve), 1);
+    if (carve->merged_known == 0 || carve->merged_most >= size) {
+        carve->merged_most = merged_largest(carve);
+        carve->merged_known = 1;
     }
     if (carve->merged_most < size || step == carve->unit) {
         return carve->merged_most >= size;
@@ -150,9 +151,8 @@ bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, ui
         }
     }
     uint64_t open = open_size(carve);
-    return check_open(carve) && met == unmerged &&
-           met == carve->stacked + (carve->recent.slice != NULL) && acre_bins_check(&carve->bins) &&
-           acre_free_index_check(&carve->whole) &&
+    return check_open(carve) && met == unmerged && met == carve->stacked + (carve->recent != 0) &&
+           acre_bins_check(&carve->bins) && acre_free_index_check(&carve->whole) &&
            carve->bins.count + (open != 0) + carve->whole.count == runs &&
            acre_carve_merged_bytes(carve) + carve->whole.bytes == bytes &&
            (carve->cuts ? carve->whole.count : carve->bins.count + open) == 0;

@@ -9,6 +9,7 @@
 #ifndef ACRE_CARVE_SLICE_H
 #define ACRE_CARVE_SLICE_H
 
+#include "base/pair.h"
 #include "base/slab.h"
 
 typedef enum acre_slice_state {
@@ -52,6 +53,7 @@ typedef struct acre_slice {
 } acre_slice;
 
 _Static_assert(sizeof(acre_slice) == 64, "a slice record is a cache line");
+_Static_assert(offsetof(acre_slice, handle) == offsetof(acre_slice, tags) + 4, "written as one");
 
 // Tags: the page's name in the low 28 bits, then acre_slice_aligned, then the state. Not
 // bit-fields: a compiler writes one of two bits as a byte, and reading the page next then waits
@@ -82,9 +84,19 @@ static inline void acre_slice_set_state(acre_slice *slice, acre_slice_state stat
     slice->tags = (slice->tags & others) | (uint32_t)state << ACRE_SLICE_STATE_SHIFT;
 }
 
-// Makes a run live whose request asked for no alignment.
+// Makes a run live whose request asked for no alignment, and that has no handle yet.
 static inline void acre_slice_set_live(acre_slice *slice) {
     slice->tags = acre_slice_page(slice) | (uint32_t)ACRE_SLICE_LIVE << ACRE_SLICE_STATE_SHIFT;
+}
+
+// Makes a run live whose request asked for no alignment, of the allocation that a handle names.
+static inline void acre_slice_set_owned(acre_slice *slice, uint32_t handle) {
+    acre_store_words((char *)slice + offsetof(acre_slice, tags), acre_slice_page(slice), handle);
+}
+
+// Notes what a live run was asked with; nothing is bound to it.
+static inline void acre_slice_set_requested(acre_slice *slice, uint64_t requested) {
+    acre_store_pair(&slice->live, requested, 0);
 }
 
 static inline void acre_slice_set_aligned(acre_slice *slice, acre_slice_aligned aligned) {

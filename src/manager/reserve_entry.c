@@ -19,9 +19,22 @@ static inline bool is_quiet(const acre_manager *manager, uint64_t size) {
            (handles->free_head != 0 || acre_slab_is_prepared(handles, 1));
 }
 
+// The same, and its handle was one before.
+static inline bool is_quick(const acre_manager *manager, uint64_t size) {
+    return manager->heap.reservations < manager->heap.quiet_until && size != 0 &&
+           manager->home->handles.free_head != 0;
+}
+
 // Whether there are the slice records that a cut may need.
 static inline bool has_slice_records(const acre_manager *manager) {
     return acre_slab_is_prepared(&manager->heap.slices, ACRE_POOL_RECORDS);
+}
+
+// => the pool of a size > 0 when the first that might accept it does and cuts its pages; else NULL
+static inline acre_pool *cut_pool_for(const acre_manager *manager, uint64_t size) {
+    const acre_pool_set *layout = &manager->layout;
+    acre_pool *pool = layout->pools[layout->route[acre_log2(size)]];
+    return acre_likely(pool != NULL && size <= pool->accept_max && pool->carve.cuts) ? pool : NULL;
 }
 
 // => the first pool that accepts a size > 0; NULL = none does
@@ -106,25 +119,46 @@ static __attribute__((noinline)) acre_status reserve_cut(acre_manager *manager, 
     return reserve_anyhow(manager, size, searched, handle, error);
 }
 
+// The end of a quick reservation: hands out a run, which the page holds from now on. There is a
+// handle record used before.
+static __attribute__((noinline)) acre_status hand_over(acre_manager *manager, acre_pool *pool,
+                                                       uint64_t size, acre_handle **handle,
+                                                       acre_run run) {
+    acre_given(manager->home->handles.free_head != 0);
+    acre_pool_hold(pool, acre_page_at(&manager->heap, acre_slice_page(run.slice)));
+    manager->heap.reservations++;
+    *handle = acre_hand_out(manager, pool, size, run.slice->size - size, 0, run);
+    return ACRE_OK;
+}
+
+static __attribute__((noinline)) acre_status reserve_open(acre_manager *manager, acre_pool *pool,
+                                                          uint64_t size, acre_handle **handle,
+                                                          acre_error *error) {
+    acre_run run = acre_carve_take_open(&pool->carve, padded_of(manager, size));
+    return run.slice != NULL ? hand_over(manager, pool, size, handle, run)
+                             : reserve_cut(manager, pool, size, handle, error);
+}
+
+static __attribute__((noinline)) acre_status reserve_stacked(acre_manager *manager, acre_pool *pool,
+                                                             uint64_t size, acre_handle **handle,
+                                                             acre_error *error) {
+    uint64_t padded = padded_of(manager, size);
+    acre_run run = acre_carve_take_stacked(&pool->carve, padded, pool->carve.unit);
+    return run.slice != NULL ? hand_over(manager, pool, size, handle, run)
+                             : reserve_open(manager, pool, size, handle, error);
+}
+
 acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
                                  acre_error *error) {
     acre_pool *pool;
-    if (acre_unlikely(acre_home_has_pending(manager->home) || !is_quiet(manager, size) ||
-                      (pool = pool_for(manager, size)) == NULL || !pool->carve.cuts)) {
+    if (acre_unlikely(acre_home_has_pending(manager->home) || !is_quick(manager, size) ||
+                      (pool = cut_pool_for(manager, size)) == NULL)) {
         return reserve_plain(manager, size, handle, error);
     }
     uint64_t padded = padded_of(manager, size);
-    acre_run run = acre_carve_take_freed(&pool->carve, padded, pool->carve.unit);
-    if (run.slice == NULL && acre_likely(has_slice_records(manager))) {
-        run = acre_carve_take_open(&pool->carve, padded);
-    }
-    if (run.slice == NULL) {
-        return reserve_cut(manager, pool, size, handle, error);
-    }
-    acre_pool_hold(pool, acre_page_at(&manager->heap, acre_slice_page(run.slice)));
-    manager->heap.reservations++;
-    *handle = acre_hand_out(manager, pool, size, padded - size, 0, run);
-    return ACRE_OK;
+    acre_run run = acre_carve_take_recent(&pool->carve, padded, pool->carve.unit);
+    return run.slice != NULL ? hand_over(manager, pool, size, handle, run)
+                             : reserve_stacked(manager, pool, size, handle, error);
 }
 
 // Checks a reservation and makes the request of it.

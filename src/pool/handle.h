@@ -13,6 +13,7 @@
 #include <acre/handle.h>
 #include <stdatomic.h>
 
+#include "base/pair.h"
 #include "base/slab.h"
 
 // Marks in `slice`, whose names are below 2^30.
@@ -70,14 +71,22 @@ static inline bool acre_handle_is_loose(const acre_handle *handle) {
     return ((uintptr_t)handle & 8) != 0;
 }
 
-// => a record of `home` with one owner and no allocation; a record was prepared.
-static inline acre_handle *acre_handle_take(acre_home *home, uint32_t *name) {
+// => a record of `home` with one owner, of the allocation in a slice (0 = none) with its tag; a
+// record was prepared.
+static inline acre_handle *acre_handle_take(acre_home *home, uint32_t *name, uint32_t slice,
+                                            uint32_t tag) {
     *name = acre_slab_take(&home->handles);
     acre_handle *handle = acre_handle_at(home, *name);
     atomic_store_explicit(&handle->counts, ACRE_OWNER, memory_order_relaxed);
-    handle->slice = 0;
-    handle->link = 0;
+    acre_store_words((char *)handle + offsetof(acre_handle, slice), slice, tag);
     return handle;
+}
+
+// Gives back a record that nothing holds.
+static inline void acre_handle_give(acre_home *home, acre_handle *handle) {
+    acre_slab *slab = &home->handles;
+    acre_store_words((char *)handle + offsetof(acre_handle, slice), 0, slab->free_head);
+    slab->free_head = acre_handle_name(handle);
 }
 
 // => the record of `home` behind a handle, its proxy for a loose one; NULL when the handle is

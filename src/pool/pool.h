@@ -16,6 +16,10 @@
 // Slice records that one reservation may need: a new page's and those of the cut.
 #define ACRE_POOL_RECORDS (ACRE_CARVE_RECORDS + 1u)
 
+_Static_assert(offsetof(acre_usage, in_use) == offsetof(acre_usage, allocations) + 8 &&
+                   offsetof(acre_usage, allocations) == 0,
+               "counted as one");
+
 // What a pool that has no room for a request must make room for.
 typedef struct acre_need {
     uint64_t size;   // requested bytes
