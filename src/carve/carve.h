@@ -145,10 +145,10 @@ static inline __attribute__((always_inline)) acre_run acre_carve_take_open(acre_
     return (acre_run){NULL, 0};
 }
 
-// The run freed last, when that is what acre_carve_take gives; else none, and nothing changed. The
-// caller makes it live.
+// => what acre_carve_take gives, but for its state, when that was freed lately; else none, and
+// nothing changed. The caller makes it live.
 static inline __attribute__((always_inline)) acre_run
-acre_carve_take_recent(acre_carve *carve, uint64_t size, uint64_t step) {
+acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step) {
     uint32_t name = carve->recent;
     if (name != 0) {
         acre_slice *slice = acre_slice_at(carve->slices, name);
@@ -157,17 +157,11 @@ acre_carve_take_recent(acre_carve *carve, uint64_t size, uint64_t step) {
             return (acre_run){slice, name};
         }
     }
-    return (acre_run){NULL, 0};
-}
-
-// The same from a stack, when the one freed last will not do.
-static inline __attribute__((always_inline)) acre_run
-acre_carve_take_stacked(acre_carve *carve, uint64_t size, uint64_t step) {
     uint64_t place = acre_carve_place(carve, size);
     if (acre_likely(place < ACRE_STACKS)) {
         uint32_t *names = carve->stacks->names[place];
         uint32_t top = (carve->stacks->tops[place] - 1u) % ACRE_STACK_DEPTH;
-        uint32_t name = names[top];
+        name = names[top];
         if (name != 0) {
             acre_slice *slice = acre_slice_at(carve->slices, name);
             if (acre_carve_suits(carve, slice->offset, step)) {
@@ -184,10 +178,7 @@ acre_carve_take_stacked(acre_carve *carve, uint64_t size, uint64_t step) {
 // => a live run of exactly `size` bytes at a multiple of `step`, a multiple of the unit; none when
 // no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
 static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
-    acre_run freed = acre_carve_take_recent(carve, size, step);
-    if (freed.slice == NULL) {
-        freed = acre_carve_take_stacked(carve, size, step);
-    }
+    acre_run freed = acre_carve_take_freed(carve, size, step);
     if (freed.slice == NULL) {
         return acre_carve_search(carve, size, step);
     }

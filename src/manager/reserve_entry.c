@@ -1,11 +1,12 @@
 // The entry points of reservations.
 //
 // Most requests find nothing due, and that a run of their size was freed lately. That much is
-// decided here with few instructions; it calls nothing but at its very end, so that no register is
-// saved. One after the other tries more:
+// decided here with few instructions and few stores; each calls nothing but at its very end, so
+// that few registers are saved. One after the other tries more:
 //
 //   acre_manager_reserve    nothing is due, and the pool was given back a run of the size
-//   reserve_cut             or has one to cut
+//   reserve_open            or can go on cutting where it cut last
+//   reserve_cut             or has another run to cut
 //   reserve_plain           whatever the policy of the pool
 //   acre_reserve            whatever it takes
 #include "base/error.h"
@@ -100,7 +101,7 @@ reserve_plain(acre_manager *manager, uint64_t size, acre_handle **handle, acre_e
     return reserve_anyhow(manager, size, searched, handle, error);
 }
 
-// When nothing is due, and the pool, which cuts its pages, was not given back a run of the size.
+// When nothing is due, and the pool's open run does not serve the request at once.
 static __attribute__((noinline)) acre_status reserve_cut(acre_manager *manager, acre_pool *pool,
                                                          uint64_t size, acre_handle **handle,
                                                          acre_error *error) {
@@ -131,21 +132,13 @@ static __attribute__((noinline)) acre_status hand_over(acre_manager *manager, ac
     return ACRE_OK;
 }
 
+// When nothing is due, and the pool, which cuts its pages, was not given back a run of the size.
 static __attribute__((noinline)) acre_status reserve_open(acre_manager *manager, acre_pool *pool,
                                                           uint64_t size, acre_handle **handle,
                                                           acre_error *error) {
     acre_run run = acre_carve_take_open(&pool->carve, padded_of(manager, size));
     return run.slice != NULL ? hand_over(manager, pool, size, handle, run)
                              : reserve_cut(manager, pool, size, handle, error);
-}
-
-static __attribute__((noinline)) acre_status reserve_stacked(acre_manager *manager, acre_pool *pool,
-                                                             uint64_t size, acre_handle **handle,
-                                                             acre_error *error) {
-    uint64_t padded = padded_of(manager, size);
-    acre_run run = acre_carve_take_stacked(&pool->carve, padded, pool->carve.unit);
-    return run.slice != NULL ? hand_over(manager, pool, size, handle, run)
-                             : reserve_open(manager, pool, size, handle, error);
 }
 
 acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
@@ -155,10 +148,9 @@ acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_hand
                       (pool = cut_pool_for(manager, size)) == NULL)) {
         return reserve_plain(manager, size, handle, error);
     }
-    uint64_t padded = padded_of(manager, size);
-    acre_run run = acre_carve_take_recent(&pool->carve, padded, pool->carve.unit);
+    acre_run run = acre_carve_take_freed(&pool->carve, padded_of(manager, size), pool->carve.unit);
     return run.slice != NULL ? hand_over(manager, pool, size, handle, run)
-                             : reserve_stacked(manager, pool, size, handle, error);
+                             : reserve_open(manager, pool, size, handle, error);
 }
 
 // Checks a reservation and makes the request of it.
