@@ -286,10 +286,10 @@ static bool precedes(const acre_slice *open, const acre_slice *binned) {
 }
 
 // => a run with `size` bytes at a multiple of `step`; 0 = there is none
-static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step,
-                            uint32_t size_class) {
+static inline __attribute__((always_inline)) uint32_t find(const acre_carve *carve, uint64_t size,
+                                                           uint64_t step) {
     uint32_t name = acre_likely(step == carve->unit)
-                        ? acre_bins_find(&carve->bins, size, size_class)
+                        ? acre_bins_find(&carve->bins, size, acre_bin_class(size))
                         : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
     const acre_slice *open = carve->open.slice;
     if (open != NULL) {
@@ -302,13 +302,18 @@ static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t ste
     return name;
 }
 
+// The same once something has merged, which is rare.
+static __attribute__((noinline)) uint32_t find_again(const acre_carve *carve, uint64_t size,
+                                                     uint64_t step) {
+    return find(carve, size, step);
+}
+
 acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {
-    uint32_t size_class = acre_bin_class(size);
-    uint32_t name = find(carve, size, step, size_class);
+    uint32_t name = find(carve, size, step);
     if (name != 0 && carve->recent != 0 &&
         !acre_carve_has_stack(carve, acre_slice_at(carve->slices, carve->recent))) {
         settle_recent(carve); // a large run: with its neighbours it may be what fits
-        name = find(carve, size, step, size_class);
+        name = find_again(carve, size, step);
     }
     if (acre_unlikely(name == 0)) {
         // A request that nothing holds leaves even what has not merged as it was.
@@ -316,7 +321,7 @@ acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {
             return (acre_run){NULL, 0};
         }
         acre_carve_settle(carve);
-        name = find(carve, size, step, size_class);
+        name = find_again(carve, size, step);
     }
     return acre_likely(step == carve->unit) ? take_front(carve, name, size)
                                             : take_aligned(carve, name, size, step);
