@@ -141,16 +141,33 @@ static __attribute__((noinline)) acre_status reserve_open(acre_manager *manager,
                              : reserve_cut(manager, pool, size, handle, error);
 }
 
-acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
-                                 acre_error *error) {
+// When nothing is pending.
+static inline __attribute__((always_inline)) acre_status
+reserve_quick(acre_manager *manager, uint64_t size, acre_handle **handle, acre_error *error) {
     acre_pool *pool;
-    if (acre_unlikely(acre_home_has_pending(manager->home) || !is_quick(manager, size) ||
-                      (pool = cut_pool_for(manager, size)) == NULL)) {
+    if (acre_unlikely(!is_quick(manager, size) || (pool = cut_pool_for(manager, size)) == NULL)) {
         return reserve_plain(manager, size, handle, error);
     }
     acre_run run = acre_carve_take_freed(&pool->carve, padded_of(manager, size), pool->carve.unit);
     return run.slice != NULL ? hand_over(manager, pool, size, handle, run)
                              : reserve_open(manager, pool, size, handle, error);
+}
+
+// After what other threads let go of was taken in, the rest is the same: a program that releases
+// elsewhere does so between most of its requests.
+static __attribute__((noinline)) acre_status reserve_after_pending(acre_manager *manager,
+                                                                   uint64_t size,
+                                                                   acre_handle **handle,
+                                                                   acre_error *error) {
+    acre_manager_take_in(manager);
+    return reserve_quick(manager, size, handle, error);
+}
+
+acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
+                                 acre_error *error) {
+    return acre_unlikely(acre_home_has_pending(manager->home))
+               ? reserve_after_pending(manager, size, handle, error)
+               : reserve_quick(manager, size, handle, error);
 }
 
 // Checks a reservation and makes the request of it.
