@@ -48,8 +48,13 @@ typedef struct acre_slice {
             uint32_t parent;   // 0 = root; ACRE_NOT_IN_TRIE = only in the ring
         } free;
     };
-    uint32_t bin_next, bin_prev; // free, of a page that is cut: ring of runs of its class (bins.h)
-    uint64_t page_order;         // of its page, among those of the pool, as they were added
+    union {
+        uint32_t tag; // live: the request's
+        struct {      // free, of a page that is cut: ring of runs of its class (bins.h)
+            uint32_t bin_next, bin_prev;
+        };
+    };
+    uint64_t page_order; // of its page, among those of the pool, as they were added
 } acre_slice;
 
 _Static_assert(sizeof(acre_slice) == 64, "a slice record is a cache line");
@@ -95,8 +100,9 @@ static inline void acre_slice_set_owned(acre_slice *slice, uint32_t handle) {
 }
 
 // Notes what a live run was asked with; nothing is bound to it.
-static inline void acre_slice_set_requested(acre_slice *slice, uint64_t requested) {
+static inline void acre_slice_set_requested(acre_slice *slice, uint64_t requested, uint32_t tag) {
     acre_store_pair(&slice->live, requested, 0);
+    slice->tag = tag;
 }
 
 static inline void acre_slice_set_aligned(acre_slice *slice, acre_slice_aligned aligned) {

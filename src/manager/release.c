@@ -110,7 +110,9 @@ void acre_manager_take_in(acre_manager *manager) {
     while (name != 0) {
         acre_handle *handle = acre_handle_at(home, name);
         name = handle->link;
-        free_handle(manager, handle);
+        if (acre_likely(acre_handle_end_pending(handle))) {
+            free_handle(manager, handle);
+        }
     }
 }
 

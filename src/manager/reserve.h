@@ -31,9 +31,9 @@ static inline __attribute__((always_inline)) acre_handle *
 acre_hand_out(acre_manager *manager, acre_pool *pool, uint64_t size, uint64_t padding, uint32_t tag,
               acre_run run) {
     uint32_t handle_name;
-    acre_handle *handle = acre_handle_take(manager->home, &handle_name, run.name, tag);
+    acre_handle *handle = acre_handle_take(manager->home, &handle_name, run.name);
     acre_slice_set_owned(run.slice, handle_name);
-    acre_slice_set_requested(run.slice, size);
+    acre_slice_set_requested(run.slice, size, tag);
     acre_add_pair(&pool->usage, 1, size); // allocations, in_use
     pool->usage.padding += padding;
     if (size > pool->largest_alloc) {
