@@ -14,7 +14,7 @@
 
 typedef enum acre_slice_state {
     ACRE_SLICE_LIVE = 0,
-    ACRE_SLICE_FREE = 1,     // in the bins, or in the free index of pages that are not cut
+    ACRE_SLICE_FREE = 1,     // in the bins or open, or in the free index of pages that are not cut
     ACRE_SLICE_RECENT = 2,   // freed lately: on a stack or the recent one (carve.h), not merged
     ACRE_SLICE_WITHHELD = 3, // free, not to be handed out: in no index, not merged
 } acre_slice_state;
