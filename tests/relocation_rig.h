@@ -106,6 +106,7 @@ typedef struct watch {
 } watch;
 
 static inline acre_status watch_step(watch *seen, acre_error *error) {
+    assert_int_equal(error->struct_size, sizeof *error); // a public function may fill it in
     if (++seen->calls == seen->fail_at) {
         error->native_code = 700;
         return ACRE_BACKEND_ERROR;
