@@ -1,7 +1,11 @@
 // Streams of OpenCL: queues that are named to the storage, and points on their timelines.
+#define _POSIX_C_SOURCE 200809L // nanosleep
+
 #include "opencl_rig.h"
 
 #include "storage/storage.h"
+
+#include <time.h>
 
 enum {
     QUEUE_REFERENCES = 0x1092,
@@ -27,6 +31,13 @@ static bool is_done(acre_storage *storage, uint64_t event) {
     bool done = false;
     assert_ok(storage->ops.event_done(storage->context, event, &done, &error));
     return done;
+}
+
+// Whether the event stays ahead for a while in which a device with nothing to wait for gets there.
+static bool stays_ahead(acre_storage *storage, uint64_t event) {
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    (void)nanosleep(&a_while, NULL);
+    return !is_done(storage, event);
 }
 
 static void sync_with(acre_storage *storage, uint64_t event) {
@@ -153,7 +164,7 @@ static void an_event_is_done_when_the_work_before_it_is(void **state) {
     uint64_t after = record(storage, stream);
     sync_with(storage, before);
     assert_true(is_done(storage, before));
-    assert_false(is_done(storage, after));
+    assert_true(stays_ahead(storage, after));
     let_go(gate);
     sync_with(storage, after);
     assert_true(is_done(storage, after));
@@ -174,7 +185,7 @@ static void a_stream_waits_on_the_device_for_another(void **state) {
     uint64_t first = record(storage, held);
     assert_ok(storage->ops.event_wait(storage->context, first, other, &error));
     uint64_t second = record(storage, other);
-    assert_false(is_done(storage, second));
+    assert_true(stays_ahead(storage, second));
     let_go(gate);
     sync_with(storage, second);
     assert_true(is_done(storage, first));

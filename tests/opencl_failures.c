@@ -248,13 +248,42 @@ static void a_page_that_the_driver_does_not_take_back_is_off_the_books(void **st
         acre_error error = ACRE_ERROR_INIT;
         uint64_t page;
         assert_ok(acre_storage_alloc(f.storage, SIZE, &page, &error));
-        assert_ok(acre_storage_fail(f.storage, 1, false, LOST, NULL));
+        // Behind the wait for the queue.
+        assert_ok(acre_storage_fail(f.storage, 2, false, LOST, NULL));
         acre_storage_dealloc(f.storage, page);
         assert_int_equal(acre_storage_bytes(f.storage), bytes);
         assert_int_equal(host_probe_blocks(f.probe), blocks);
         f.loader->live--; // the driver has it for ever
         close_fixture(&f);
     }
+}
+
+// A driver frees shared memory at once, and one that could not be waited for may still be copying.
+static void shared_memory_is_not_freed_under_a_copy_that_was_not_waited_for(void **state) {
+    (void)state;
+    if (!opencl_has_svm()) {
+        return;
+    }
+    fixture f;
+    open_fixture(&f, true);
+    acre_error error = ACRE_ERROR_INIT;
+    assert_ok(acre_storage_copy(f.storage, &f.bytes[0], &f.bytes[1], &error));
+    assert_ok(acre_storage_fail(f.storage, 1, false, LOST, NULL));
+    assert_status(ACRE_BACKEND_ERROR, acre_storage_wait(f.storage, NULL));
+    uint64_t page;
+    assert_ok(acre_storage_alloc(f.storage, SIZE, &page, &error));
+    uint64_t finishes = f.loader->finishes;
+    int64_t live = f.loader->live;
+    acre_storage_dealloc(f.storage, page); // waits
+    assert_int_equal(f.loader->finishes, finishes + 1);
+    assert_int_equal(f.loader->live, live - 1);
+    assert_ok(acre_storage_alloc(f.storage, SIZE, &page, &error));
+    assert_ok(acre_storage_copy(f.storage, &f.bytes[0], &f.bytes[1], &error));
+    assert_ok(acre_storage_fail(f.storage, 1, false, LOST, NULL));
+    acre_storage_dealloc(f.storage, page); // cannot wait: the driver keeps it
+    assert_int_equal(f.loader->live, live);
+    f.loader->live--;
+    close_fixture(&f);
 }
 
 static void an_event_that_the_driver_does_not_take_back_is_gone_all_the_same(void **state) {
@@ -365,6 +394,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_at_any_call_of_an_operation_changes_nothing),
         cmocka_unit_test(a_page_that_the_driver_does_not_take_back_is_off_the_books),
+        cmocka_unit_test(shared_memory_is_not_freed_under_a_copy_that_was_not_waited_for),
         cmocka_unit_test(an_event_that_the_driver_does_not_take_back_is_gone_all_the_same),
         cmocka_unit_test(a_device_lost_at_any_call_ends_in_order),
         cmocka_unit_test(codes_of_the_driver_become_the_status_that_says_what_to_do),

@@ -40,8 +40,8 @@ void vulkan_kernel_wait(vulkan_kernel *kernel) {
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan.h>
 
+#include "../examples/vulkan/add.spv.h"
 #include "base/os.h"
-#include "vulkan/add.spv.h"
 
 #define FUNCTIONS(X)                                                                               \
     X(CreateShaderModule)                                                                          \

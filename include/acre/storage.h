@@ -81,7 +81,8 @@ typedef struct acre_storage_ops {
 
     // One device allocation of `size` > 0 bytes. On success `*id` names it until `dealloc`.
     acre_status (*alloc)(void *context, uint64_t size, uint64_t *id, acre_error *error);
-    // Gives an allocation back. It may be put off until `flush`.
+    // Gives an allocation back. The device may still be at work on it that was given to it before:
+    // the back end frees it behind that work, or waits. It may be put off until `flush`.
     void (*dealloc)(void *context, uint64_t id);
     // Pushes frees that were put off to the driver.
     void (*flush)(void *context);

@@ -1,8 +1,10 @@
 // CUDA: memory of an NVIDIA device through the driver (libcuda.so.1), which is opened when a
 // storage is made. Nothing of CUDA is needed to build against this header or to start a program.
 //
-// Every function keeps the calling thread's current context as it was, and none of them disturbs a
-// stream capture that is going on in the process.
+// Every function keeps the calling thread's current context as it was. A stream capture that is
+// going on in the process survives everything but a wait for the device: acre_storage_wait, a
+// relocation, and giving back a page that is not plain of a storage without a named stream. Inside
+// a capture, reservations are add-only, so that no page is given back.
 #ifndef ACRE_STORAGE_CUDA_H
 #define ACRE_STORAGE_CUDA_H
 
@@ -19,8 +21,10 @@ typedef struct acre_cuda_storage_params {
     size_t struct_size; // set by ACRE_CUDA_STORAGE_PARAMS_INIT
     int32_t device;     // its number, from 0
     acre_cuda_memory memory;
-    // CUstream of copies and of stream-ordered pages; it outlives the storage. NULL = one of the
-    // storage's own. Its context must be the device's primary one, which the storage retains.
+    // CUstream of copies, and of the work that uses the memory; it outlives the storage. Its
+    // context must be the device's primary one, which the storage retains. Pages that are not plain
+    // are given back behind it. NULL = a stream of the storage's own for copies, and the whole
+    // device is waited for before such a page goes.
     void *stream;
     uint64_t total_memory;       // bytes it will hold at most; 0 = the device's memory
     uint64_t largest_allocation; // bytes of one page or memory; 0 = total_memory
@@ -54,9 +58,9 @@ typedef struct acre_cuda_objects {
 ACRE_BEGIN_DECLS
 
 // A storage of one device. Resources are ACRE_RESOURCE_CUDA. Stream-ordered pages may be used on
-// the storage's stream at once, and elsewhere, since their allocation is waited for; they are given
-// back in the order of that stream. Ranges and mapping (acre_storage_ops) are there when the device
-// has virtual memory management, whatever `memory` says. `params` and `hooks` may be NULL.
+// the storage's stream at once, and elsewhere, since their allocation is waited for. Ranges and
+// mapping (acre_storage_ops) are there when the device has virtual memory management, whatever
+// `memory` says. `params` and `hooks` may be NULL.
 //
 // UNSUPPORTED: no driver, a stub of it, one that is too old, or a device without what `memory` or
 // `exportable` asks for; the text says which and what to install. INVALID_ARGUMENT: no such

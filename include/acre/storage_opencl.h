@@ -46,8 +46,11 @@ typedef struct acre_opencl_objects {
 ACRE_BEGIN_DECLS
 
 // A storage of one device. Resources are ACRE_RESOURCE_OPENCL, with `svm` ACRE_RESOURCE_OPENCL_SVM.
-// Slices start where a sub-buffer may (CL_DEVICE_MEM_BASE_ADDR_ALIGN), unless a manager is given a
-// smaller alignment. `params` and `hooks` may be NULL.
+// Slices start where a sub-buffer may (CL_DEVICE_MEM_BASE_ADDR_ALIGN; with `svm` on 128 bytes where
+// that is less), unless a manager is given a smaller alignment. `params` and `hooks` may be NULL.
+//
+// Streams are queues of the context; the storage retains each that it was asked the id of until it
+// is destroyed. Waiting for the device finishes those and the storage's own queue, no others.
 //
 // UNSUPPORTED: no loader, one without what is needed (OpenCL 1.2; 2.0 for `svm`), no platform, or a
 // device without coarse-grained SVM; the text says which and what to install. INVALID_ARGUMENT: no

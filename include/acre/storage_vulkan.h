@@ -57,10 +57,11 @@ ACRE_BEGIN_DECLS
 
 // A storage of one memory type of one device. Each page is a VkDeviceMemory with one VkBuffer over
 // all of it; resources are ACRE_RESOURCE_VULKAN. Slices start where a storage buffer may be bound
-// (minStorageBufferOffsetAlignment), unless a manager is given a smaller alignment. It takes no
-// more allocations than maxMemoryAllocationCount, none larger than maxMemoryAllocationSize, and,
-// where the device tells its budget, nothing beyond that: all OUT_OF_MEMORY. `params` and `hooks`
-// may be NULL.
+// (minStorageBufferOffsetAlignment; on memory that the host caches without coherence on multiples
+// of nonCoherentAtomSize, too), unless a manager is given a smaller alignment. It takes no more
+// allocations than maxMemoryAllocationCount, none larger than maxMemoryAllocationSize, and, where
+// the device tells its budget, nothing beyond that: all OUT_OF_MEMORY. `params` and `hooks` may be
+// NULL.
 //
 // UNSUPPORTED: no loader, no device, one without Vulkan 1.2 and timeline semaphores; the text says
 // which and what to install. INVALID_ARGUMENT: no such device, no memory type with all of

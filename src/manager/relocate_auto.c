@@ -19,7 +19,7 @@
 // => what was done. A failure leaves everything in place, and the reservation goes on.
 static acre_relocation_report run(acre_manager *manager, acre_relocation_room room, bool compact,
                                   uint64_t make_room) {
-    acre_error ignored;
+    acre_error ignored = ACRE_ERROR_INIT;
     acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
     acre_relocation_options options = ACRE_RELOCATION_OPTIONS_INIT;
     options.room = room;
@@ -56,7 +56,7 @@ static void roll_over(acre_manager *manager) {
         acre_pool *pool = arena->current;
         bool had_page = pool->idle_pages > 0;
         if (!had_page) {
-            acre_error ignored;
+            acre_error ignored = ACRE_ERROR_INIT;
             uint32_t page;
             if (!may_hold(manager, pool->page_size, 2) ||
                 acre_pool_add_page(pool, pool->page_size, manager->heap.alignment, &page,
@@ -74,7 +74,7 @@ static void roll_over(acre_manager *manager) {
 // => whether the arena went over to the page size that the request needs.
 static bool enlarge(acre_manager *manager, const acre_need *need) {
     acre_arena *arena = manager->layout.arena;
-    acre_error ignored;
+    acre_error ignored = ACRE_ERROR_INIT;
     bool lives = arena->current->usage.allocations > 0 || anything_outdated_lives(arena);
     if (!lives || manager->before_growth != NULL ||
         acre_arena_enlarge(arena, need->size, &manager->before_growth, &ignored) != ACRE_OK) {

@@ -39,12 +39,10 @@ static uint64_t step_of(const acre_heap *heap, const acre_slice *slice) {
 // The target's record: a live slice of the plan's own, bound so that no other plan moves it.
 static void mark_target(acre_manager *manager, acre_pool *pool, acre_run run, uint64_t size) {
     uint32_t name;
-    acre_handle *handle = acre_handle_take(manager->home, &name);
+    acre_handle *handle = acre_handle_take(manager->home, &name, run.name);
     atomic_store_explicit(&handle->counts, ACRE_BINDING, memory_order_relaxed);
-    handle->slice = run.name;
-    run.slice->handle = name;
-    run.slice->live.requested = size;
-    run.slice->live.cursor = 0;
+    acre_slice_set_owned(run.slice, name);
+    acre_slice_set_requested(run.slice, size, 0);
     pool->usage.allocations++;
     pool->usage.in_use += size;
     pool->usage.padding += run.slice->size - size;
@@ -77,7 +75,7 @@ static acre_verdict reserve_target(acre_relocation *plan, acre_move *move, bool 
     }
     acre_run run = pool->ops->reserve(pool, need.padded, need.step);
     if (run.slice == NULL && may_add) {
-        acre_error refused;
+        acre_error refused = ACRE_ERROR_INIT;
         acre_status status = pool->ops->grow(pool, &need, false, &run, &refused);
         if (status == ACRE_OUT_OF_HOST_MEMORY) {
             return ACRE_NO_HOST_MEMORY;
@@ -88,7 +86,7 @@ static acre_verdict reserve_target(acre_relocation *plan, acre_move *move, bool 
         return ACRE_STAYS;
     }
     acre_page *page = acre_page_at(heap, acre_slice_page(run.slice));
-    acre_error unmapped;
+    acre_error unmapped = ACRE_ERROR_INIT;
     if (mapped && !page->mapped && // bytes that exist need a place that does
         acre_pool_map_page(pool, page, &unmapped) != ACRE_OK) {
         pool->ops->release(pool, page, run);

@@ -143,6 +143,33 @@ static void a_kernel_on_a_narrowed_resource_changes_that_part_alone(void **state
     rig_close(&r);
 }
 
+// The runtime lets go of what its kernels still work on; the page goes at once.
+static void a_page_goes_back_behind_the_kernels_that_work_on_it(void **state) {
+    const subject *about = *state;
+    if (about->add == NULL) {
+        return;
+    }
+    rig r = suite_rig(about);
+    filled stays = take_filled(about, &r, 5 * MIB, 1);
+    for (uint32_t round = 0; round < 5; round++) {
+        filled goes = take_filled(about, &r, 12 * MIB, 10 + round);
+        acre_resource resource = resolve(r.manager, goes.handle);
+        for (uint32_t i = 0; i < 40; i++) {
+            about->add(r.storage, &resource, 1, false);
+        }
+        acre_manager_release(r.manager, goes.handle);
+        acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+        filled next = take_filled(about, &r, 12 * MIB, 20 + round); // may lie where it was
+        assert_ok(acre_storage_wait(r.storage, NULL));
+        check_filled(about, &r, &next);
+        acre_manager_release(r.manager, next.handle);
+        acre_manager_cleanup(r.manager, ACRE_CLEANUP_EXPLICIT);
+    }
+    check_filled(about, &r, &stays);
+    acre_manager_release(r.manager, stays.handle);
+    rig_close(&r);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bytes_read_back_as_written_and_no_two_allocations_share_any),
     cmocka_unit_test(a_large_allocation_keeps_every_byte),
@@ -150,6 +177,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_bytes_given_is_an_error_that_says_so),
     cmocka_unit_test(a_kernel_on_a_slice_at_an_odd_offset_changes_that_slice_alone),
     cmocka_unit_test(a_kernel_on_a_narrowed_resource_changes_that_part_alone),
+    cmocka_unit_test(a_page_goes_back_behind_the_kernels_that_work_on_it),
 };
 
 const part bytes_part = {tests, COUNT_OF(tests), false, false, false};

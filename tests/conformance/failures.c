@@ -91,9 +91,9 @@ static void reserve_and_write(program *run, uint32_t i, uint64_t size) {
 
 static void run_program(program *run) {
     for (uint32_t i = 0; i < 4; i++) {
-        reserve_and_write(run, i, 300 * KIB + i);
+        reserve_and_write(run, i, 200 * KIB + i);
     }
-    reserve_and_write(run, 4, 9 * MIB);
+    reserve_and_write(run, 4, 5 * MIB / 2);
     acre_relocation_options options = ACRE_RELOCATION_OPTIONS_INIT;
     options.room = ACRE_RELOCATION_ROOM_MAY_ADD;
     note(run, acre_manager_relocate(run->r.manager, &options, NULL, NULL));
@@ -102,7 +102,7 @@ static void run_program(program *run) {
         run->kept[0].handle = NULL;
     }
     acre_manager_cleanup(run->r.manager, ACRE_CLEANUP_EXPLICIT);
-    reserve_and_write(run, 5, 3 * MIB);
+    reserve_and_write(run, 5, 300 * KIB);
 }
 
 static void begin_program(program *run, const subject *about) {

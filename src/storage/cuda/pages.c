@@ -27,23 +27,84 @@ acre_status acre_cuda_check_room(const acre_cuda *own, uint64_t size, uint64_t r
                                                               : ACRE_OK;
 }
 
-// ---- stream-ordered ------------------------------------------------------------------------
+// ---- giving back ---------------------------------------------------------------------------
+
+// What the device was given before may still touch a page. cuMemFree waits for all of it; a free in
+// the order of a stream, or an unmapping, does not: behind the storage's stream it is safe when the
+// caller named the one that its work runs on. Else the whole device is waited for, which no capture
+// in the process survives.
+// => false: nobody may wait for the stream now, since it is captured.
+static bool settle_work(acre_cuda *own) {
+    if (own->params.memory == ACRE_CUDA_PLAIN) {
+        return true;
+    }
+    if (own->params.stream == NULL) {
+        (void)acre_cuda_call(own, context_synchronize());
+        return true;
+    }
+    if (acre_cuda_check_capture(own, own->stream) == ACRE_CUDA_STREAM_CAPTURE_UNSUPPORTED) {
+        return false;
+    }
+    if (own->params.memory == ACRE_CUDA_VIRTUAL) {
+        (void)acre_cuda_call(own, stream_synchronize(own->stream));
+    }
+    return true;
+}
+
+// A driver that fails to free has nothing to offer instead.
+static void free_page(acre_cuda *own, acre_cuda_range *page, acre_cuda_stream stream) {
+    if (own->params.memory == ACRE_CUDA_PLAIN) {
+        (void)acre_cuda_call(own, memory_free(page->base));
+    } else if (own->params.memory == ACRE_CUDA_STREAM_ORDERED) {
+        (void)acre_cuda_call(own, pool_free(page->base, stream));
+    } else {
+        acre_cuda_page_unmap(own, page);
+    }
+}
+
+// Takes a page off the books; it was freed, or the driver could not be reached.
+static void drop_page(acre_cuda *own, acre_cuda_range *page) {
+    if (own->params.memory == ACRE_CUDA_VIRTUAL) {
+        acre_cuda_forget(own, &page->page);
+    }
+    own->bytes -= page->size;
+    acre_host_free(&own->host, page, sizeof *page, _Alignof(acre_cuda_range));
+}
 
 // Frees what was put off while the stream was captured. Between enter and leave.
 static void free_put_off(acre_cuda *own) {
-    while (own->put_off != NULL && acre_cuda_check_capture(own, own->stream) == ACRE_CUDA_SUCCESS) {
+    while (own->put_off != NULL && settle_work(own)) {
         acre_cuda_range *page = own->put_off;
         own->put_off = page->next;
-        (void)acre_cuda_call(own, pool_free(page->base, own->stream));
-        own->bytes -= page->size;
-        acre_host_free(&own->host, page, sizeof *page, _Alignof(acre_cuda_range));
+        free_page(own, page, own->stream);
+        drop_page(own, page);
     }
 }
+
+void acre_cuda_dealloc(void *context, uint64_t id) {
+    acre_cuda *own = context;
+    acre_cuda_range *page = (acre_cuda_range *)(uintptr_t)id;
+    int mode;
+    if (acre_cuda_enter(own, &mode) != ACRE_CUDA_SUCCESS) {
+        drop_page(own, page);
+        return;
+    }
+    free_put_off(own);
+    if (settle_work(own)) {
+        free_page(own, page, own->stream);
+        drop_page(own, page);
+    } else {
+        page->next = own->put_off;
+        own->put_off = page;
+    }
+    acre_cuda_leave(own, &mode);
+}
+
+// ---- taking ----------------------------------------------------------------------------
 
 // Waited for, so that every stream may use the page. A free in another stream comes first: the
 // pool gives its memory only behind it.
 static acre_cuda_result alloc_ordered(acre_cuda *own, acre_cuda_range *page, uint64_t size) {
-    free_put_off(own);
     acre_cuda_result code =
         acre_cuda_call(own, pool_alloc(&page->base, size, own->pool, own->own_stream));
     if (code != ACRE_CUDA_SUCCESS) {
@@ -64,6 +125,7 @@ static acre_cuda_result alloc_page(acre_cuda *own, acre_cuda_range *page, uint64
     if (code != ACRE_CUDA_SUCCESS) {
         return code;
     }
+    free_put_off(own);
     if (own->params.memory == ACRE_CUDA_PLAIN) {
         code = acre_cuda_call(own, memory_alloc(&page->base, size));
     } else if (own->params.memory == ACRE_CUDA_STREAM_ORDERED) {
@@ -105,63 +167,30 @@ acre_status acre_cuda_alloc(void *context, uint64_t size, uint64_t *id, acre_err
     return ACRE_OK;
 }
 
-// => false when the free is put off. A driver that fails to free has nothing to offer instead.
-static bool free_page(acre_cuda *own, acre_cuda_range *page) {
-    if (own->params.memory == ACRE_CUDA_VIRTUAL) {
-        acre_cuda_page_unmap(own, page);
-        return true;
-    }
-    if (own->params.memory == ACRE_CUDA_PLAIN) {
-        (void)acre_cuda_call(own, memory_free(page->base));
-        return true;
-    }
-    free_put_off(own);
-    if (acre_cuda_check_capture(own, own->stream) == ACRE_CUDA_STREAM_CAPTURE_UNSUPPORTED) {
-        page->next = own->put_off;
-        own->put_off = page;
-        return false;
-    }
-    (void)acre_cuda_call(own, pool_free(page->base, own->stream));
-    return true;
-}
-
-void acre_cuda_dealloc(void *context, uint64_t id) {
-    acre_cuda *own = context;
-    acre_cuda_range *page = (acre_cuda_range *)(uintptr_t)id;
-    int mode;
-    bool freed = true;
-    if (acre_cuda_enter(own, &mode) == ACRE_CUDA_SUCCESS) {
-        freed = free_page(own, page);
-        acre_cuda_leave(own, &mode);
-    }
-    if (own->params.memory == ACRE_CUDA_VIRTUAL) {
-        acre_cuda_forget(own, &page->page);
-    }
-    if (freed) {
-        own->bytes -= page->size;
-        acre_host_free(&own->host, page, sizeof *page, _Alignof(acre_cuda_range));
-    }
-}
-
-// At the end of the storage: nothing is put off any more.
+// At the end of the storage nothing is put off any more: no work is in flight then, and the own
+// stream is never captured.
 void acre_cuda_pages_end(acre_cuda *own, bool reachable) {
     while (own->put_off != NULL) {
         acre_cuda_range *page = own->put_off;
         own->put_off = page->next;
         if (reachable) {
-            (void)acre_cuda_call(own, pool_free(page->base, own->own_stream));
+            free_page(own, page, own->own_stream);
         }
-        acre_host_free(&own->host, page, sizeof *page, _Alignof(acre_cuda_range));
+        drop_page(own, page);
     }
 }
 
 void acre_cuda_flush(void *context) {
     acre_cuda *own = context;
     int mode;
-    if (own->pool == NULL || acre_cuda_enter(own, &mode) != ACRE_CUDA_SUCCESS) {
-        return; // other frees are immediate
+    if (own->params.memory == ACRE_CUDA_PLAIN || acre_cuda_enter(own, &mode) != ACRE_CUDA_SUCCESS) {
+        return; // plain frees are immediate
     }
     free_put_off(own);
+    if (own->pool == NULL) {
+        acre_cuda_leave(own, &mode);
+        return;
+    }
     if (acre_cuda_check_capture(own, own->stream) == ACRE_CUDA_SUCCESS) {
         (void)acre_cuda_call(own, stream_synchronize(own->stream));
     }

@@ -115,8 +115,7 @@ typedef struct opencl_driver {
 
 // Opens a loader or driver. NULL = libOpenCL.so.1. => UNSUPPORTED when it is not to be had or lacks
 // a function.
-acre_status acre_opencl_open(opencl_driver *driver, const char *library, bool svm,
-                             acre_error *error);
+acre_status acre_opencl_open(opencl_driver *driver, const char *path, bool svm, acre_error *error);
 
 // What to install where nothing of OpenCL is, as a clause.
 extern const char acre_opencl_advice[];

@@ -40,7 +40,6 @@ static acre_status device_at(opencl_driver *driver, acre_host *host, opencl_plat
 static acre_status walk(opencl_driver *driver, acre_host *host, const opencl_platform *platforms,
                         uint32_t platform_count, uint32_t index, opencl_place *place,
                         uint32_t *count, acre_error *error) {
-    *count = 0;
     for (uint32_t i = 0; i < platform_count; i++) {
         uint32_t here;
         acre_status status = count_devices(driver, platforms[i], &here, error);
@@ -67,6 +66,7 @@ acre_status acre_opencl_find(opencl_driver *driver, acre_host *host, uint32_t in
                              opencl_place *place, uint32_t *count, acre_error *error) {
     uint32_t platform_count = 0;
     int32_t code;
+    *count = 0;
     OPENCL_CALL(driver, code, get_platform_ids, 0, NULL, &platform_count);
     if (code == OPENCL_PLATFORM_NOT_FOUND || (code == 0 && platform_count == 0)) {
         return no_device(error, code, "no OpenCL platform is here");
@@ -186,7 +186,7 @@ static acre_status describe(opencl_driver *driver, const opencl_place *place,
 
 acre_status acre_opencl_devices(uint32_t *count, acre_error *error) {
     opencl_driver driver = {.script = {0}};
-    opencl_place place;
+    opencl_place place = {NULL, NULL};
     acre_host host;
     acre_status status = acre_host_init(&host, NULL, error);
     if (status == ACRE_OK) {
@@ -200,7 +200,7 @@ acre_status acre_opencl_devices(uint32_t *count, acre_error *error) {
 
 acre_status acre_opencl_device(uint32_t index, acre_device_info *info, acre_error *error) {
     opencl_driver driver = {.script = {0}};
-    opencl_place place;
+    opencl_place place = {NULL, NULL};
     acre_host host;
     uint32_t count;
     acre_status status = acre_host_init(&host, NULL, error);

@@ -39,7 +39,10 @@ acre_status acre_opencl_svm_alloc(void *context, uint64_t size, uint64_t *id, ac
 void acre_opencl_svm_dealloc(void *context, uint64_t id) {
     opencl_storage *own = context;
     opencl_page *page = acre_opencl_page(id);
-    if (acre_opencl_ordered(&own->driver) == 0) {
+    // Shared memory is freed at once, under whatever works on it. What cannot be waited for is left
+    // to the driver.
+    acre_error ignored = ACRE_ERROR_INIT;
+    if (acre_opencl_wait(own, &ignored) == ACRE_OK && acre_opencl_ordered(&own->driver) == 0) {
         own->driver.api.svm_free(own->context, page->memory.svm);
     }
     own->bytes -= page->size;

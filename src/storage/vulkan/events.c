@@ -158,10 +158,16 @@ acre_status acre_vulkan_wait_idle(acre_vulkan_streams *streams, acre_error *erro
     return ACRE_OK;
 }
 
-uint64_t acre_vulkan_reached(acre_vulkan_streams *streams) {
-    acre_error ignored = ACRE_ERROR_INIT;
-    (void)look(streams, &streams->list[0], &ignored);
-    return streams->list[0].reached;
+acre_status acre_vulkan_drain(acre_vulkan_streams *streams, acre_error *error) {
+    acre_status status = ACRE_OK;
+    for (uint32_t i = 0; i < streams->count && status == ACRE_OK; i++) {
+        acre_vulkan_stream *stream = &streams->list[i];
+        status = signal_next(streams, stream, NULL, error);
+        if (status == ACRE_OK) {
+            status = wait_for(streams, stream, stream->submitted, error);
+        }
+    }
+    return status;
 }
 
 // ---- events --------------------------------------------------------------------------------

@@ -36,8 +36,9 @@ acre_status acre_vulkan_submit(acre_vulkan_streams *streams, void *commands, uin
 acre_status acre_vulkan_wait(acre_vulkan_streams *streams, uint64_t value, acre_error *error);
 // Makes the host wait for all queues of the device.
 acre_status acre_vulkan_wait_idle(acre_vulkan_streams *streams, acre_error *error);
-// Asks how far the own queue has come. => what is known then, also when that failed.
-uint64_t acre_vulkan_reached(acre_vulkan_streams *streams);
+// Makes the host wait for what the own queue, and each that an event was recorded on, was given so
+// far. Unlike the above it does not touch the other queues of a caller's device.
+acre_status acre_vulkan_drain(acre_vulkan_streams *streams, acre_error *error);
 
 // The operations of acre_storage_ops.
 uint64_t acre_vulkan_stream_id(const acre_vulkan_streams *streams, uint64_t stream);

@@ -131,35 +131,30 @@ acre_status acre_vulkan_pages_alloc(acre_vulkan_pages *pages, uint64_t size, uin
     return ACRE_OK;
 }
 
-// A copy of the storage's own may still be under way: one whose wait failed, say. A page that it
-// touches cannot be freed before. If the wait fails again, the page is off the books all the same,
-// and freed when its turn comes or with the device.
+static void free_all(acre_vulkan_pages *pages, acre_vulkan_page *page) {
+    while (page != NULL) {
+        acre_vulkan_page *next = page->next;
+        free_page(pages, page);
+        page = next;
+    }
+}
+
+// Work that the device was given before may still touch the page: Vulkan itself waits for nothing.
+// If the wait fails, the page is off the books all the same, and freed later or with the device.
 void acre_vulkan_pages_dealloc(acre_vulkan_pages *pages, uint64_t id) {
     acre_vulkan_page *page = (acre_vulkan_page *)(uintptr_t)id;
     take_out(pages, page);
     pages->bytes -= page->block.held;
-    acre_error ignored = ACRE_ERROR_INIT;
-    if (acre_vulkan_wait(pages->streams, page->used, &ignored) == ACRE_OK) {
-        free_page(pages, page);
-        return;
-    }
     page->next = pages->given_back;
     pages->given_back = page;
+    acre_vulkan_pages_flush(pages);
 }
 
 void acre_vulkan_pages_flush(acre_vulkan_pages *pages) {
-    if (pages->given_back == NULL) {
-        return;
-    }
-    uint64_t reached = acre_vulkan_reached(pages->streams);
-    for (acre_vulkan_page **link = &pages->given_back; *link != NULL;) {
-        acre_vulkan_page *page = *link;
-        if (page->used > reached) {
-            link = &page->next;
-            continue;
-        }
-        *link = page->next;
-        free_page(pages, page);
+    acre_error ignored = ACRE_ERROR_INIT;
+    if (pages->given_back != NULL && acre_vulkan_drain(pages->streams, &ignored) == ACRE_OK) {
+        free_all(pages, pages->given_back);
+        pages->given_back = NULL;
     }
 }
 
@@ -219,14 +214,6 @@ acre_status acre_vulkan_pages_begin(acre_vulkan_pages *pages, acre_vulkan_stream
     }
     pages->bucket_count = FIRST_BUCKETS;
     return ACRE_OK;
-}
-
-static void free_all(acre_vulkan_pages *pages, acre_vulkan_page *page) {
-    while (page != NULL) {
-        acre_vulkan_page *next = page->next;
-        free_page(pages, page);
-        page = next;
-    }
 }
 
 void acre_vulkan_pages_end(acre_vulkan_pages *pages) {

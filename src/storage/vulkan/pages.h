@@ -24,7 +24,7 @@ typedef struct acre_vulkan_pages {
     uint32_t count;
     uint32_t bucket_count; // a power of two
     acre_vulkan_page **buckets;
-    acre_vulkan_page *given_back; // while a copy under way still touches them
+    acre_vulkan_page *given_back; // that could not be waited for
 } acre_vulkan_pages;
 
 // Chooses the memory type and settles the limits. => INVALID_ARGUMENT when no type has all that is
@@ -37,7 +37,7 @@ void acre_vulkan_pages_end(acre_vulkan_pages *pages);
 acre_status acre_vulkan_pages_alloc(acre_vulkan_pages *pages, uint64_t size, uint64_t *id,
                                     acre_error *error);
 void acre_vulkan_pages_dealloc(acre_vulkan_pages *pages, uint64_t id);
-// Frees what copies no longer touch.
+// Frees what was given back and could not be waited for then.
 void acre_vulkan_pages_flush(acre_vulkan_pages *pages);
 
 // => the page of a buffer, NULL when it is none of this storage.

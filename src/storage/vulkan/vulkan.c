@@ -112,7 +112,7 @@ static void vulkan_event_destroy(void *context, uint64_t event) {
 // Ends what is there: also a storage that was not made to the end.
 static void vulkan_destroy(void *context) {
     vulkan_storage *own = context;
-    if (own->streams.count > 0) {
+    if (own->streams.capacity > 0) {
         // Whatever was to fail on order: nothing may end while the device still works on it. A
         // device that is really lost works on nothing.
         acre_error ignored = ACRE_ERROR_INIT;

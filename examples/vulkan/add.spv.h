@@ -1,7 +1,7 @@
 // add.comp as SPIR-V; that file says how it was made.
 // clang-format off
-#ifndef ACRE_TESTS_VULKAN_ADD_SPV_H
-#define ACRE_TESTS_VULKAN_ADD_SPV_H
+#ifndef ACRE_EXAMPLES_VULKAN_ADD_SPV_H
+#define ACRE_EXAMPLES_VULKAN_ADD_SPV_H
 
 #include <stdint.h>
 
