@@ -96,9 +96,9 @@ static acre_status allocate(work *w) {
     } else {
         assert_int_not_equal(error.native_code, 0);
         assert_true(strlen(error.native_text) > 0);
+        assert_true(stand_in->memories <= memories); // less by what was given back before
     }
     assert_int_equal(stats_of(w->storage).bytes_allocated, before);
-    assert_int_equal(stand_in->memories, memories);
     return status;
 }
 
