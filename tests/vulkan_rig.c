@@ -1,6 +1,7 @@
 #include "vulkan_rig.h"
 
 #include "base/os.h"
+#include "storage/storage.h"
 #include "storage/vulkan/api.h"
 
 int vulkan_missing(void) {
@@ -36,6 +37,61 @@ acre_vulkan_objects vulkan_objects_of(const acre_storage *storage) {
     acre_vulkan_objects objects = ACRE_VULKAN_OBJECTS_INIT;
     assert_ok(acre_storage_vulkan_objects(storage, &objects, NULL));
     return objects;
+}
+
+// ---- storages and pages --------------------------------------------------------------------
+
+acre_storage *vulkan_make(const acre_vulkan_storage_params *params) {
+    acre_storage *storage = NULL;
+    acre_error error = ACRE_ERROR_INIT;
+    acre_status status = acre_storage_vulkan_create(params, NULL, &storage, &error);
+    if (status != ACRE_OK) {
+        char text[512];
+        (void)acre_error_format(&error, text, sizeof text);
+        fail_msg("%s", text);
+    }
+    return storage;
+}
+
+acre_storage *vulkan_make_through(const char *library, const vulkan_stand_in *as) {
+    *vulkan_stand_in_at(library) = *as;
+    acre_vulkan_storage_params params = ACRE_VULKAN_STORAGE_PARAMS_INIT;
+    params.library = library;
+    return vulkan_make(&params);
+}
+
+uint64_t vulkan_page(acre_storage *storage, uint64_t size) {
+    uint64_t id = 0;
+    acre_error error = ACRE_ERROR_INIT;
+    assert_ok(acre_storage_alloc(storage, size, &id, &error));
+    return id;
+}
+
+acre_resource vulkan_part(acre_storage *storage, uint64_t id, uint64_t offset, uint64_t size) {
+    acre_resource resource = ACRE_RESOURCE_INIT;
+    acre_error error = ACRE_ERROR_INIT;
+    assert_ok(acre_storage_resource(storage, id, offset, size, &resource, &error));
+    return resource;
+}
+
+void vulkan_fill(acre_storage *storage, uint64_t id, uint64_t offset, uint64_t size, int byte) {
+    unsigned char *bytes = malloc(size);
+    assert_non_null(bytes);
+    memset(bytes, byte, size);
+    acre_resource resource = vulkan_part(storage, id, offset, size);
+    assert_ok(acre_storage_write(storage, &resource, bytes, NULL));
+    free(bytes);
+}
+
+void vulkan_check_filled(acre_storage *storage, uint64_t id, uint64_t offset, uint64_t size,
+                         int byte) {
+    unsigned char *bytes = malloc(2 * size);
+    assert_non_null(bytes);
+    acre_resource resource = vulkan_part(storage, id, offset, size);
+    assert_ok(acre_storage_read(storage, &resource, bytes, NULL));
+    memset(bytes + size, byte, size);
+    assert_memory_equal(bytes, bytes + size, size);
+    free(bytes);
 }
 
 // ---- the caller's device -------------------------------------------------------------------

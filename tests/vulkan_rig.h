@@ -13,6 +13,17 @@ int vulkan_missing(void);
 // The stand-in for a loader at a path, as it is when nothing was ordered.
 vulkan_stand_in *vulkan_stand_in_at(const char *path);
 
+// A storage, or the test fails; the second through a stand-in that is as it says.
+acre_storage *vulkan_make(const acre_vulkan_storage_params *params);
+acre_storage *vulkan_make_through(const char *library, const vulkan_stand_in *as);
+
+// A page, a part of one, and bytes of it that are all the same.
+uint64_t vulkan_page(acre_storage *storage, uint64_t size);
+acre_resource vulkan_part(acre_storage *storage, uint64_t id, uint64_t offset, uint64_t size);
+void vulkan_fill(acre_storage *storage, uint64_t id, uint64_t offset, uint64_t size, int byte);
+void vulkan_check_filled(acre_storage *storage, uint64_t id, uint64_t offset, uint64_t size,
+                         int byte);
+
 acre_vulkan_objects vulkan_objects_of(const acre_storage *storage);
 
 // A device that the test makes itself, through the real loader or (library != NULL) another one,
