@@ -221,6 +221,124 @@ static void the_callers_context_stays_current_through_everything(void **state) {
     }
 }
 
+// ---- copies ----------------------------------------------------------------------------------
+
+// Many small copies are few launches, made when somebody waits; every byte of them arrives.
+static void small_copies_are_gathered_into_launches(void **state) {
+    (void)state;
+    enum {
+        COPIES = 300
+    };
+    acre_storage *storage = storage_of(ACRE_CUDA_PLAIN);
+    uint64_t from = page_of(storage, MIB);
+    uint64_t to = page_of(storage, MIB);
+    for (unsigned i = 0; i < COPIES; i++) {
+        acre_resource source = resource_of(storage, from, i * 1024, 1000 - i);
+        fill(storage, &source, (unsigned char)(i + 1));
+    }
+    acre_error error = ACRE_ERROR_INIT;
+    for (unsigned i = 0; i < COPIES; i++) { // to a place far from the next one's
+        acre_resource source = resource_of(storage, from, i * 1024, 1000 - i);
+        acre_resource target = resource_of(storage, to, i * 77 % COPIES * 1024, 1000 - i);
+        assert_ok(acre_storage_copy(storage, &source, &target, &error));
+    }
+    assert_int_equal(fake_cuda_calls("cuLaunchKernel"), 2);
+    assert_ok(acre_storage_wait(storage, NULL));
+    assert_int_equal(fake_cuda_calls("cuLaunchKernel"), 3);
+    assert_int_equal(fake_cuda_calls("cuModuleLoadData"), 1);
+    assert_int_equal(fake_cuda_calls("cuMemcpyDtoDAsync"), 0);
+    for (unsigned i = 0; i < COPIES; i++) {
+        acre_resource target = resource_of(storage, to, i * 77 % COPIES * 1024, 1000 - i);
+        expect_bytes(storage, &target, (unsigned char)(i + 1));
+    }
+    acre_storage_dealloc(storage, from);
+    acre_storage_dealloc(storage, to);
+    close_storage(storage);
+}
+
+// Whatever looks at the bytes, or ends them, comes after the copies that were asked for before.
+static void gathered_copies_come_before_whatever_depends_on_them(void **state) {
+    (void)state;
+    for (int next = 0; next < 5; next++) {
+        acre_storage *storage = storage_of(ACRE_CUDA_PLAIN);
+        uint64_t pages[2] = {page_of(storage, MIB), page_of(storage, MIB)};
+        acre_resource source = resource_of(storage, pages[0], 0, 5000);
+        acre_resource target = resource_of(storage, pages[1], 0, 5000);
+        acre_resource other = resource_of(storage, pages[1], 8192, 8);
+        acre_error error = ACRE_ERROR_INIT;
+        fill(storage, &source, 9);
+        assert_ok(acre_storage_copy(storage, &source, &target, &error));
+        assert_int_equal(fake_cuda_calls("cuLaunchKernel"), next);
+        uint64_t event = 0;
+        if (next == 0) {
+            expect_bytes(storage, &target, 9);
+        } else if (next == 1) {
+            fill(storage, &other, 1);
+        } else if (next == 2) {
+            assert_ok(storage->ops.event_record(storage->context, 0, &event, &error));
+            storage->ops.event_destroy(storage->context, event);
+        } else if (next == 3) {
+            acre_storage_dealloc(storage, pages[1]);
+            pages[1] = page_of(storage, MIB);
+        } else {
+            assert_ok(acre_storage_wait(storage, NULL));
+        }
+        assert_int_equal(fake_cuda_calls("cuLaunchKernel"), next + 1);
+        assert_ok(acre_storage_wait(storage, NULL));
+        assert_int_equal(fake_cuda_calls("cuLaunchKernel"), next + 1); // once
+        acre_storage_dealloc(storage, pages[0]);
+        acre_storage_dealloc(storage, pages[1]);
+        close_storage(storage);
+    }
+}
+
+static void copies_that_the_kernel_cannot_make_are_the_drivers(void **state) {
+    (void)state;
+    acre_storage *storage = storage_of(ACRE_CUDA_PLAIN);
+    uint64_t page = page_of(storage, MIB);
+    acre_error error = ACRE_ERROR_INIT;
+    acre_resource source = resource_of(storage, page, 8, 100); // loads are of 16 bytes
+    acre_resource target = resource_of(storage, page, 4096, 100);
+    fill(storage, &source, 3);
+    assert_ok(acre_storage_copy(storage, &source, &target, &error));
+    assert_int_equal(fake_cuda_calls("cuMemcpyDtoDAsync"), 1);
+    assert_int_equal(fake_cuda_calls("cuModuleLoadData"), 0);
+    expect_bytes(storage, &target, 3);
+    fake_cuda()->no_kernels = true;
+    for (unsigned i = 0; i < 3; i++) {
+        source = resource_of(storage, page, 16, 100);
+        fill(storage, &source, (unsigned char)(4 + i));
+        assert_ok(acre_storage_copy(storage, &source, &target, &error));
+        expect_bytes(storage, &target, (unsigned char)(4 + i));
+    }
+    assert_int_equal(fake_cuda_calls("cuMemcpyDtoDAsync"), 4);
+    assert_int_equal(fake_cuda_calls("cuModuleLoadData"), 1); // not asked again
+    acre_storage_dealloc(storage, page);
+    close_storage(storage);
+}
+
+// A launch that fails is told to whoever waits, and is not made later, when its places may be
+// somebody else's.
+static void a_launch_that_fails_is_told_and_over(void **state) {
+    (void)state;
+    acre_storage *storage = storage_of(ACRE_CUDA_PLAIN);
+    uint64_t page = page_of(storage, MIB);
+    acre_error error = ACRE_ERROR_INIT;
+    acre_resource source = resource_of(storage, page, 0, 100);
+    acre_resource target = resource_of(storage, page, 4096, 100);
+    for (uint64_t nth = 1; nth <= 3; nth++) { // entering takes two calls, the launch is the third
+        assert_ok(acre_storage_copy(storage, &source, &target, &error));
+        assert_ok(acre_storage_fail(storage, nth, false, 719, NULL));
+        assert_status(ACRE_BACKEND_ERROR, acre_storage_wait(storage, &error));
+        assert_int_equal(error.native_code, 719);
+        assert_ok(acre_storage_fail(storage, 0, false, 0, NULL));
+        assert_ok(acre_storage_wait(storage, NULL));
+        assert_int_equal(fake_cuda_calls("cuLaunchKernel"), 0);
+    }
+    acre_storage_dealloc(storage, page);
+    close_storage(storage);
+}
+
 // ---- captures --------------------------------------------------------------------------------
 
 static void a_capture_of_another_stream_survives_everything(void **state) {
@@ -560,6 +678,10 @@ int main(void) {
         cmocka_unit_test_setup(a_limit_below_what_is_live_refuses_until_enough_is_released,
                                reset_driver),
         cmocka_unit_test_setup(the_callers_context_stays_current_through_everything, reset_driver),
+        cmocka_unit_test_setup(small_copies_are_gathered_into_launches, reset_driver),
+        cmocka_unit_test_setup(gathered_copies_come_before_whatever_depends_on_them, reset_driver),
+        cmocka_unit_test_setup(copies_that_the_kernel_cannot_make_are_the_drivers, reset_driver),
+        cmocka_unit_test_setup(a_launch_that_fails_is_told_and_over, reset_driver),
         cmocka_unit_test_setup(a_capture_of_another_stream_survives_everything, reset_driver),
         cmocka_unit_test_setup(growth_leaves_captures_alone_also_without_a_named_stream,
                                reset_driver),

@@ -42,6 +42,8 @@ SAME(ACRE_CUDA_ACCESS_READ_WRITE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 SAME(ACRE_CUDA_POOL_RELEASE_THRESHOLD, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
 
 SAME(sizeof(acre_cuda_result), sizeof(CUresult));
+SAME(sizeof(acre_cuda_module), sizeof(CUmodule));
+SAME(sizeof(acre_cuda_function), sizeof(CUfunction));
 SAME(sizeof(acre_cuda_ordinal), sizeof(CUdevice));
 SAME(sizeof(uint64_t), sizeof(CUdeviceptr));
 SAME(sizeof(uint64_t), sizeof(CUmemGenericAllocationHandle));

@@ -82,6 +82,11 @@ static acre_status try_copy(scene *in, acre_error *error) {
     return acre_storage_copy(in->storage, &source, &target, error);
 }
 
+static acre_status try_copy_and_wait(scene *in, acre_error *error) {
+    acre_status status = try_copy(in, error);
+    return status != ACRE_OK ? status : acre_storage_wait(in->storage, error);
+}
+
 static acre_status try_wait(scene *in, acre_error *error) {
     return acre_storage_wait(in->storage, error);
 }
@@ -192,12 +197,13 @@ typedef struct operation {
     const char *name;
     acre_status (*attempt)(scene *in, acre_error *error);
     bool virtual_only;
-    bool keeps_one; // an event, to be used later
+    bool keeps_one; // an event or the kernel, to be used later
 } operation;
 
 static const operation operations[] = {
     {"alloc", try_alloc, false, false},
-    {"copy", try_copy, false, false},
+    {"copy", try_copy, false, true},
+    {"copy and wait", try_copy_and_wait, false, true},
     {"wait", try_wait, false, false},
     {"write", try_write, false, false},
     {"read", try_read, false, false},

@@ -48,55 +48,131 @@ static void wait_for(acre_storage *storage) {
     need(acre_storage_wait(storage, &error), &error);
 }
 
-// All slices by the storage's copies, or by one call of the driver. => nanoseconds.
-static double copy_once(acre_storage *storage, uint64_t source, uint64_t target, uint64_t slices,
-                        uint64_t slice, bool plain) {
+typedef enum copy_way {
+    BY_STORAGE = 0, // as a relocation does
+    BY_CALLS = 1,   // one call of the driver for each slice
+    PLAIN = 2,      // one for all
+    WAYS = 3,
+} copy_way;
+
+static void driver_copy(uint64_t target, uint64_t source, uint64_t size, void *stream) {
+    if (driver.copy(target, source, size, stream) != 0) {
+        fprintf(stderr, "a copy of the driver's failed\n");
+        exit(1);
+    }
+}
+
+static void storage_copy(acre_storage *storage, uint64_t target, uint64_t source, uint64_t size) {
     acre_error error = ACRE_ERROR_INIT;
     acre_resource from = ACRE_RESOURCE_INIT;
     acre_resource to = ACRE_RESOURCE_INIT;
+    from.kind = to.kind = ACRE_RESOURCE_CUDA;
+    from.size = to.size = size;
+    from.as.cuda = source;
+    to.as.cuda = target;
+    need(acre_storage_copy(storage, &from, &to, &error), &error);
+}
+
+static uint64_t address_of(acre_storage *storage, uint64_t page) {
+    acre_error error = ACRE_ERROR_INIT;
+    acre_resource resource = ACRE_RESOURCE_INIT;
+    need(acre_storage_resource(storage, page, 0, 1, &resource, &error), &error);
+    return resource.as.cuda;
+}
+
+// All slices, each to a place far from the next one's. => nanoseconds.
+static double copy_once(acre_storage *storage, const uint64_t *pages, uint64_t slices,
+                        uint64_t slice, copy_way way) {
+    acre_error error = ACRE_ERROR_INIT;
     acre_cuda_objects objects = ACRE_CUDA_OBJECTS_INIT;
     acre_cuda_context left = NULL;
     need(acre_storage_cuda_objects(storage, &objects, &error), &error);
+    uint64_t source = address_of(storage, pages[0]);
+    uint64_t target = address_of(storage, pages[1]);
+    (void)driver.context_push(objects.context);
+    wait_for(storage);
     uint64_t start = acre_os_clock();
-    for (uint64_t i = 0; i < slices && !plain; i++) {
-        need(acre_storage_resource(storage, source, i * slice, slice, &from, &error), &error);
-        need(acre_storage_resource(storage, target, i * slice, slice, &to, &error), &error);
-        need(acre_storage_copy(storage, &from, &to, &error), &error);
-    }
-    if (plain) {
-        need(acre_storage_resource(storage, source, 0, 1, &from, &error), &error);
-        need(acre_storage_resource(storage, target, 0, 1, &to, &error), &error);
-        if (driver.context_push(objects.context) != 0 ||
-            driver.copy(to.as.cuda, from.as.cuda, slices * slice, objects.stream) != 0 ||
-            driver.context_pop(&left) != 0) {
-            fprintf(stderr, "the plain copy failed\n");
-            exit(1);
+    for (uint64_t i = 0; i < slices && way != PLAIN; i++) {
+        uint64_t to = target + i * 7919 % slices * slice;
+        if (way == BY_STORAGE) {
+            storage_copy(storage, to, source + i * slice, slice);
+        } else {
+            driver_copy(to, source + i * slice, slice, objects.stream);
         }
     }
+    if (way == PLAIN) {
+        driver_copy(target, source, slices * slice, objects.stream);
+    }
     wait_for(storage);
-    return since(start, 1);
+    double took = since(start, 1);
+    (void)driver.context_pop(&left);
+    return took;
 }
 
-static void copies(uint64_t slices, uint64_t slice) {
+static void copies(uint64_t bytes, uint64_t smallest) {
     acre_storage *storage = make_storage(ACRE_CUDA_PLAIN);
     acre_error error = ACRE_ERROR_INIT;
     uint64_t pages[2];
     for (size_t i = 0; i < 2; i++) {
-        need(acre_storage_alloc(storage, slices * slice, &pages[i], &error), &error);
+        need(acre_storage_alloc(storage, bytes, &pages[i], &error), &error);
     }
-    double best[2] = {1e30, 1e30};
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int plain = 0; plain < 2; plain++) {
-            double took = copy_once(storage, pages[0], pages[1], slices, slice, plain != 0);
-            best[plain] = took < best[plain] ? took : best[plain];
+    for (uint64_t slice = smallest; slice <= bytes / 4; slice *= 4) {
+        double best[WAYS] = {1e30, 1e30, 1e30};
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int way = 0; way < WAYS; way++) {
+                double took = copy_once(storage, pages, bytes / slice, slice, (copy_way)way);
+                best[way] = took < best[way] ? took : best[way];
+            }
         }
+        char name[64];
+        const char *ways[WAYS] = {"storage", "driver_calls", "plain"};
+        for (int way = 0; way < WAYS; way++) {
+            (void)snprintf(name, sizeof name, "copy_%lluk_%s", (unsigned long long)(slice / KIB),
+                           ways[way]);
+            figure(name, (double)bytes / best[way], "GB/s");
+        }
+        (void)snprintf(name, sizeof name, "copy_%lluk_of_plain", (unsigned long long)(slice / KIB));
+        figure(name, 100 * best[PLAIN] / best[BY_STORAGE], "percent");
     }
-    figure("copy_bytes", (double)(slices * slice), "bytes");
-    figure("copy_slices", (double)(slices * slice) / best[0], "GB/s");
-    figure("copy_plain", (double)(slices * slice) / best[1], "GB/s");
-    figure("copy_slices_of_plain", 100 * best[1] / best[0], "percent");
     acre_storage_dealloc(storage, pages[0]);
     acre_storage_dealloc(storage, pages[1]);
+    acre_storage_destroy(storage);
+}
+
+// A relocation as a whole: an arena that grew, with `count` allocations of 1 to 8 units on pages
+// that are outdated. The plan and its commit take their time, too.
+static void relocation(uint64_t count, uint64_t unit) {
+    acre_storage *storage = make_storage(ACRE_CUDA_PLAIN);
+    acre_error error = ACRE_ERROR_INIT;
+    acre_layout layout = ACRE_LAYOUT_INIT(ACRE_LAYOUT_ADAPTIVE);
+    acre_manager_options options = ACRE_MANAGER_OPTIONS_INIT;
+    options.layout = &layout;
+    acre_relocation_options wanted = ACRE_RELOCATION_OPTIONS_INIT;
+    wanted.room = ACRE_RELOCATION_ROOM_MAY_ADD;
+    acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
+    double best = 1e30;
+    for (int round = 0; round < ROUNDS; round++) {
+        acre_manager *manager = NULL;
+        acre_handle *handle = NULL; // each lives as long as the manager
+        need(acre_manager_create(storage, &options, &manager, &error), &error);
+        for (uint64_t i = 0; i < count; i++) {
+            need(acre_manager_reserve(manager, (1 + i * 5 % 8) * unit, &handle, &error), &error);
+        }
+        need(acre_manager_reserve(manager, count * unit * 5, &handle, &error), &error);
+        wait_for(storage);
+        acre_relocation *plan = NULL;
+        need(acre_manager_relocation_plan(manager, &wanted, &plan, &error), &error);
+        uint64_t start = acre_os_clock();
+        need(acre_relocation_copy(plan, NULL, &error), &error);
+        double took = since(start, 1);
+        need(acre_relocation_commit(plan, &report, &error), &error);
+        acre_relocation_destroy(plan);
+        best = took < best ? took : best;
+        acre_manager_destroy(manager);
+    }
+    figure("relocation_moves", (double)report.moves, "moves");
+    figure("relocation_bytes", (double)report.bytes, "bytes");
+    figure("relocation_copies", (double)report.bytes / best, "GB/s");
     acre_storage_destroy(storage);
 }
 
@@ -247,7 +323,8 @@ int main(int count, char **arguments) {
     need(acre_cuda_open(library, &driver, &error), &error);
     // One storage more keeps the context, which takes long to make.
     acre_storage *keeper = make_storage(ACRE_CUDA_PLAIN);
-    copies(library == NULL ? 256 : 16, 4 * MIB);
+    copies(library == NULL ? GIB : 16 * MIB, library == NULL ? 64 * KIB : MIB);
+    relocation(library == NULL ? 512 : 16, 256 * KIB);
     acre_storage *simulated = NULL;
     need(acre_storage_simulated_create(NULL, NULL, &simulated, &error), &error);
     figure("warm_cuda", warm(make_storage(ACRE_CUDA_PLAIN)), "ns");

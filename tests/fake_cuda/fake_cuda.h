@@ -2,9 +2,9 @@
 // CUDA storage runs on a machine without a device.
 //
 // Device addresses are host addresses, streams do their work at once, memory without an address is
-// a file without a name. It has no kernels. What a program must not do with a driver (another
-// context current, half a mapping unmapped, something freed twice or not at all) ends the process
-// with a sentence.
+// a file without a name. Of kernels it knows the one that the storage copies with. What a program
+// must not do with a driver (another context current, half a mapping unmapped, something freed
+// twice or not at all) ends the process with a sentence.
 //
 // A program that links it, or finds `fake_cuda` with dlsym, can turn its knobs and look inside.
 #ifndef ACRE_TESTS_FAKE_CUDA_H
@@ -21,6 +21,7 @@ typedef struct fake_cuda_knobs {
     bool no_mapping;    // the devices lack virtual memory management,
     bool no_pools;      // memory pools,
     bool no_export;     // or sharing by file descriptors
+    bool no_kernels;    // no module can be loaded
     const char *hidden; // a function that this driver does not have; NULL = none
 
     uint64_t fail_at; // the number of the call from now that fails, 1 = the next; 0 = none

@@ -149,8 +149,7 @@ int cuMemFreeAsync(uint64_t address, void *stream) {
 
 // ---- copies --------------------------------------------------------------------------------
 
-// Device memory that may be touched has to be behind every byte.
-static void need_bytes(const char *function, uint64_t address, size_t size) {
+void need_bytes(const char *function, uint64_t address, size_t size) {
     const object *allocation = object_around(OBJECT_ALLOCATION, address);
     if (allocation != NULL && address + size <= allocation->address + allocation->size) {
         return;

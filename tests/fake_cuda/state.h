@@ -17,6 +17,7 @@ typedef enum object_kind {
     OBJECT_MAPPING,
     OBJECT_STREAM,
     OBJECT_EVENT,
+    OBJECT_MODULE,
 } object_kind;
 
 typedef struct object {
@@ -74,6 +75,9 @@ uint64_t device_bytes(void);
 object *need_context(const char *function);
 // A stream that is alive, of the current context; NULL is the default one.
 object *need_stream(const char *function, const void *stream);
+
+// Device memory that may be touched has to be behind every byte.
+void need_bytes(const char *function, uint64_t address, size_t size);
 
 // A call that allocates, frees, waits or asks: while a stream is captured, other threads than
 // relaxed ones break the capture. => 0 or 900.
@@ -147,6 +151,13 @@ int cuMemUnmap(uint64_t address, size_t size);
 int cuMemSetAccess(uint64_t address, size_t size, const access_description *access, size_t count);
 int cuMemExportToShareableHandle(void *exported, uint64_t handle, int type,
                                  unsigned long long flags);
+
+int cuModuleLoadData(void **module, const void *image);
+int cuModuleUnload(void *module);
+int cuModuleGetFunction(void **function, void *module, const char *name);
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                   void *stream, void **parameters, void **extra);
 
 int cuStreamCreate(void **stream, unsigned flags);
 int cuStreamDestroy(void *stream);

@@ -16,6 +16,8 @@ typedef struct CUctx_st *acre_cuda_context;
 typedef struct CUstream_st *acre_cuda_stream;
 typedef struct CUevent_st *acre_cuda_event;
 typedef struct CUmemPoolHandle_st *acre_cuda_pool;
+typedef struct CUmod_st *acre_cuda_module;
+typedef struct CUfunc_st *acre_cuda_function;
 
 enum { // of CUresult
     ACRE_CUDA_SUCCESS = 0,
@@ -123,6 +125,14 @@ typedef struct acre_cuda_pool_properties { // CUmemPoolProps
       (uint64_t target, const void *source, size_t size, acre_cuda_stream stream))                 \
     X(copy_out, "cuMemcpyDtoHAsync",                                                               \
       (void *target, uint64_t source, size_t size, acre_cuda_stream stream))                       \
+    X(module_load, "cuModuleLoadData", (acre_cuda_module * module, const void *image))             \
+    X(module_unload, "cuModuleUnload", (acre_cuda_module module))                                  \
+    X(module_function, "cuModuleGetFunction",                                                      \
+      (acre_cuda_function * function, acre_cuda_module module, const char *name))                  \
+    X(launch, "cuLaunchKernel",                                                                    \
+      (acre_cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,             \
+       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,                \
+       acre_cuda_stream stream, void **parameters, void **extra))                                  \
     X(stream_create, "cuStreamCreate", (acre_cuda_stream * stream, unsigned flags))                \
     X(stream_destroy, "cuStreamDestroy", (acre_cuda_stream stream))                                \
     X(stream_synchronize, "cuStreamSynchronize", (acre_cuda_stream stream))                        \

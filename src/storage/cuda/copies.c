@@ -25,8 +25,7 @@ acre_status acre_cuda_copy(void *context, const acre_resource *source, const acr
     if (code == ACRE_CUDA_SUCCESS) {
         code = acre_cuda_check_capture(own, own->stream);
         if (code == ACRE_CUDA_SUCCESS) {
-            code = acre_cuda_call(
-                own, copy(target->as.cuda, source->as.cuda, (size_t)source->size, own->stream));
+            code = acre_cuda_gather(own, target->as.cuda, source->as.cuda, source->size);
         }
         acre_cuda_leave(own, &mode);
     }
@@ -37,8 +36,12 @@ acre_status acre_cuda_wait(void *context, acre_error *error) {
     acre_cuda *own = context;
     int mode;
     acre_cuda_result code = acre_cuda_enter(own, &mode);
-    if (code == ACRE_CUDA_SUCCESS) {
-        code = acre_cuda_call(own, context_synchronize());
+    if (code != ACRE_CUDA_SUCCESS) {
+        own->pieces.count = 0; // they were not made, and nobody is to make them later
+    } else {
+        code = acre_cuda_gather_end(own);
+        acre_cuda_result waited = acre_cuda_call(own, context_synchronize());
+        code = code == ACRE_CUDA_SUCCESS ? waited : code;
         acre_cuda_leave(own, &mode);
     }
     return finish(own, 0, code, error);
@@ -53,6 +56,9 @@ acre_status acre_cuda_write(void *context, const acre_resource *target, const vo
     acre_cuda_result code = acre_cuda_enter(own, &mode);
     if (code == ACRE_CUDA_SUCCESS) {
         code = acre_cuda_check_capture(own, own->stream);
+        if (code == ACRE_CUDA_SUCCESS) {
+            code = acre_cuda_gather_end(own);
+        }
         if (code == ACRE_CUDA_SUCCESS) {
             code = acre_cuda_call(
                 own, copy_in(target->as.cuda, bytes, (size_t)target->size, own->stream));
@@ -72,6 +78,9 @@ acre_status acre_cuda_read(void *context, const acre_resource *source, void *byt
     acre_cuda_result code = acre_cuda_enter(own, &mode);
     if (code == ACRE_CUDA_SUCCESS) {
         code = acre_cuda_check_capture(own, own->stream);
+        if (code == ACRE_CUDA_SUCCESS) {
+            code = acre_cuda_gather_end(own);
+        }
         if (code == ACRE_CUDA_SUCCESS) {
             code = acre_cuda_call(
                 own, copy_out(bytes, source->as.cuda, (size_t)source->size, own->stream));

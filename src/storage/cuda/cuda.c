@@ -114,6 +114,9 @@ static acre_cuda_result open_pool(acre_cuda *own) {
 
 // Ends what open_objects began, in whole or in part. Between enter and leave.
 static void close_objects(acre_cuda *own) {
+    if (own->module != NULL) {
+        (void)acre_cuda_call(own, module_unload(own->module));
+    }
     if (own->pool != NULL) {
         (void)acre_cuda_call(own, pool_destroy(own->pool));
     }

@@ -3,7 +3,8 @@
 //   cuda.c     creation, the table of operations      mapping.c  ranges, memories, what is where
 //   visit.c    to the driver and back                 copies.c   copies, bytes in and out, waiting
 //   pages.c    pages, in three ways                   events.c   points on the timelines of streams
-//   export.c   memory for other processes             devices.c  which devices there are
+//   gather.c   many copies in one launch              export.c   memory for other processes
+//   devices.c  which devices there are
 #ifndef ACRE_STORAGE_CUDA_CUDA_H
 #define ACRE_STORAGE_CUDA_CUDA_H
 
@@ -40,6 +41,24 @@ typedef struct acre_cuda_point {
     struct acre_cuda_point *next; // while it waits to be used again
 } acre_cuda_point;
 
+// What one launch of the copying kernel takes: its parameter (copy_kernel.cu).
+#define ACRE_CUDA_PIECES 120
+#define ACRE_CUDA_CHUNK  32768u
+
+typedef struct acre_cuda_pieces {
+    uint32_t count;
+    uint32_t first[ACRE_CUDA_PIECES + 1]; // chunk of each piece, and behind the last all chunks
+    struct {
+        uint64_t target, source, size;
+    } list[ACRE_CUDA_PIECES];
+} acre_cuda_pieces;
+
+typedef enum acre_cuda_kernel_state {
+    ACRE_CUDA_KERNEL_UNTRIED = 0,
+    ACRE_CUDA_KERNEL_READY = 1,
+    ACRE_CUDA_KERNEL_NONE = 2, // the device does not take it: copies are the driver's
+} acre_cuda_kernel_state;
+
 typedef struct acre_cuda {
     acre_host host;
     acre_cuda_api api;
@@ -57,6 +76,10 @@ typedef struct acre_cuda {
     acre_cuda_range *put_off; // pages to be freed when `stream` is not captured any more
     acre_cuda_backing *backings;
     acre_cuda_point *idle;
+    acre_cuda_kernel_state kernel_state;
+    acre_cuda_module module;
+    acre_cuda_function copy_kernel;
+    acre_cuda_pieces pieces; // copies that were asked for and not begun yet
     uint64_t device_memory;
     bool can_map;
     bool can_pool;
@@ -123,6 +146,11 @@ acre_status acre_cuda_unmap(void *context, uint64_t range, uint64_t offset, uint
 acre_cuda_result acre_cuda_page_map(acre_cuda *own, acre_cuda_range *page, uint64_t size);
 void acre_cuda_page_unmap(acre_cuda *own, acre_cuda_range *page);
 void acre_cuda_forget(acre_cuda *own, acre_cuda_backing *backing);
+
+// Copies on the storage's stream, mostly later: acre_cuda_gather_end begins what is left. Both
+// between enter and leave.
+acre_cuda_result acre_cuda_gather(acre_cuda *own, uint64_t target, uint64_t source, uint64_t size);
+acre_cuda_result acre_cuda_gather_end(acre_cuda *own);
 
 acre_status acre_cuda_copy(void *context, const acre_resource *source, const acre_resource *target,
                            acre_error *error);

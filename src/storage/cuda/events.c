@@ -58,6 +58,9 @@ static acre_cuda_result record(acre_cuda *own, acre_cuda_point *point, acre_cuda
         return code;
     }
     code = acre_cuda_check_capture(own, stream);
+    if (code == ACRE_CUDA_SUCCESS) {
+        code = acre_cuda_gather_end(own);
+    }
     if (code == ACRE_CUDA_SUCCESS && point->event == NULL) {
         code = acre_cuda_call(own, event_create(&point->event, ACRE_CUDA_EVENT_DISABLE_TIMING));
     }

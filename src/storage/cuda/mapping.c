@@ -319,6 +319,7 @@ acre_status acre_cuda_unmap(void *context, uint64_t range, uint64_t offset, uint
     int mode;
     acre_cuda_result code = acre_cuda_enter(own, &mode);
     if (code == ACRE_CUDA_SUCCESS) {
+        (void)acre_cuda_gather_end(own);
         code = unmap_runs(own, range_of(range), offset, offset + size);
         acre_cuda_leave(own, &mode);
     }

@@ -86,9 +86,11 @@ void acre_cuda_dealloc(void *context, uint64_t id) {
     acre_cuda_range *page = (acre_cuda_range *)(uintptr_t)id;
     int mode;
     if (acre_cuda_enter(own, &mode) != ACRE_CUDA_SUCCESS) {
+        own->pieces.count = 0;
         drop_page(own, page);
         return;
     }
+    (void)acre_cuda_gather_end(own); // none is left to be made after the page is gone
     free_put_off(own);
     if (settle_work(own)) {
         free_page(own, page, own->stream);
