@@ -248,7 +248,8 @@ static void a_page_that_the_driver_does_not_take_back_is_off_the_books(void **st
         acre_error error = ACRE_ERROR_INIT;
         uint64_t page;
         assert_ok(acre_storage_alloc(f.storage, SIZE, &page, &error));
-        assert_ok(acre_storage_fail(f.storage, 1, false, LOST, NULL));
+        // Behind the wait for the queue.
+        assert_ok(acre_storage_fail(f.storage, 2, false, LOST, NULL));
         acre_storage_dealloc(f.storage, page);
         assert_int_equal(acre_storage_bytes(f.storage), bytes);
         assert_int_equal(host_probe_blocks(f.probe), blocks);

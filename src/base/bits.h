@@ -8,6 +8,14 @@
 #define acre_likely(condition)   __builtin_expect(!!(condition), 1)
 #define acre_unlikely(condition) __builtin_expect(!!(condition), 0)
 
+// What the caller has seen to: nothing is compiled for the other case.
+#define acre_given(condition)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            __builtin_unreachable();                                                               \
+        }                                                                                          \
+    } while (0)
+
 // Index of the highest set bit; value > 0.
 static inline uint32_t acre_log2(uint64_t value) {
     return 63u ^ (uint32_t)__builtin_clzll(value); // one instruction, where 63 - clz is three

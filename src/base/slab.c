@@ -13,11 +13,12 @@ void acre_slab_init(acre_slab *slab, acre_host *host, void *owner, size_t record
 
 void acre_slab_destroy(acre_slab *slab) {
     for (uint32_t i = 0; i < slab->chunk_count; i++) {
-        acre_host_free(slab->host, slab->chunks[i], ACRE_SLAB_CHUNK_SIZE, ACRE_SLAB_CHUNK_SIZE);
+        acre_host_free(slab->host, acre_slab_chunk_at(slab, i), ACRE_SLAB_CHUNK_SIZE,
+                       ACRE_SLAB_CHUNK_SIZE);
     }
-    acre_host_free(slab->host, slab->chunks, slab->chunk_capacity * sizeof *slab->chunks,
+    acre_host_free(slab->host, slab->bases, slab->chunk_capacity * sizeof *slab->bases,
                    _Alignof(max_align_t));
-    slab->chunks = NULL;
+    slab->bases = NULL;
     slab->chunk_count = slab->chunk_capacity = 0;
 }
 
@@ -35,7 +36,7 @@ bool acre_slab_add_chunk(acre_slab *slab) {
     if (slab->chunk_count >= UINT32_C(1) << 18) { // names keep their two highest bits for marks
         return false;
     }
-    if (!acre_host_grow(slab->host, &slab->chunks, sizeof *slab->chunks, slab->chunk_count,
+    if (!acre_host_grow(slab->host, &slab->bases, sizeof *slab->bases, slab->chunk_count,
                         slab->chunk_count + 1, &slab->chunk_capacity)) {
         return false;
     }
@@ -48,7 +49,9 @@ bool acre_slab_add_chunk(acre_slab *slab) {
     chunk->owner = slab->owner;
     chunk->side = NULL;
     chunk->base = slab->chunk_count << 12;
-    slab->chunks[slab->chunk_count++] = chunk;
+    slab->bases[slab->chunk_count] =
+        (uintptr_t)chunk - (uintptr_t)slab->chunk_count * ACRE_SLAB_CHUNK_SIZE;
+    slab->chunk_count++;
     // The header keeps every name of a record above its chunk's base, so that none is 0.
     uint32_t records = (uint32_t)((ACRE_SLAB_CHUNK_SIZE - sizeof *chunk) / 16) / slab->record_units;
     slab->fresh = chunk->base + (uint32_t)(sizeof *chunk / 16);

@@ -25,7 +25,9 @@ typedef struct acre_slab_chunk {
 } acre_slab_chunk;
 
 typedef struct acre_slab {
-    acre_slab_chunk **chunks;
+    // By number: a chunk's address less its number times the size of one. Names are added to it as
+    // they are, without the number being taken off first; every operation does so several times.
+    uintptr_t *bases;
     uint32_t free_head; // freed records, newest first; 0 = only fresh ones are left
     uint32_t fresh;     // name of the next record never used
     uint32_t record_units;
@@ -63,7 +65,11 @@ static inline bool acre_slab_prepare(acre_slab *slab, uint32_t count) {
 
 // The record behind a name.
 static inline void *acre_slab_at(const acre_slab *slab, uint32_t name) {
-    return (char *)slab->chunks[name >> 12] + ((size_t)(name & 4095) << 4);
+    return (void *)(slab->bases[name >> 12] + ((uintptr_t)name << 4));
+}
+
+static inline acre_slab_chunk *acre_slab_chunk_at(const acre_slab *slab, uint32_t number) {
+    return (acre_slab_chunk *)(slab->bases[number] + (uintptr_t)number * ACRE_SLAB_CHUNK_SIZE);
 }
 
 static inline uint32_t *acre_slab_link(const acre_slab *slab, uint32_t name) {

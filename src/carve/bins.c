@@ -132,6 +132,20 @@ uint32_t acre_bins_find_aligned(const acre_bins *bins, uint64_t size, uint64_t s
     return 0;
 }
 
+uint32_t acre_bins_occupied_below(const acre_bins *bins, uint32_t size_class) {
+    uint32_t w = size_class / 64;
+    uint64_t word = bins->words[w] & ~(~UINT64_C(0) << size_class % 64);
+    if (word == 0) {
+        uint32_t smaller = bins->summary & ~(~0u << w);
+        if (smaller == 0) {
+            return 0;
+        }
+        w = acre_log2(smaller);
+        word = bins->words[w];
+    }
+    return 64 * w + acre_log2(word) + 1;
+}
+
 uint64_t acre_bins_largest(const acre_bins *bins) {
     if (bins->summary == 0) {
         return 0;

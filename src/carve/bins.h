@@ -65,6 +65,9 @@ uint32_t acre_bins_find_exactly(const acre_bins *bins, uint64_t size);
 // by luck of their place are looked through, which is the one walk here.
 uint32_t acre_bins_find_aligned(const acre_bins *bins, uint64_t size, uint64_t step, uint64_t unit);
 
+// => the class behind the last one below `class` that holds a run; 0 = none
+uint32_t acre_bins_occupied_below(const acre_bins *bins, uint32_t size_class);
+
 // => bytes of the largest run; 0 = there is none.
 uint64_t acre_bins_largest(const acre_bins *bins);
 
@@ -86,6 +89,16 @@ uint32_t acre_bins_find_in_class(const acre_bins *bins, uint64_t size, uint32_t 
 static inline uint32_t acre_bin_class(uint64_t size) {
     uint32_t e = acre_log2(size | 16);
     return (uint32_t)(size >> (e - 4)) + 16 * e - 16;
+}
+
+// => the least size of a class; UINT64_MAX for ACRE_BIN_CLASSES
+static inline uint64_t acre_bin_least(uint32_t size_class) {
+    if (size_class < 64) {
+        return size_class < 48 ? 0 : size_class - 48;
+    }
+    return size_class >= ACRE_BIN_CLASSES
+               ? UINT64_MAX
+               : (UINT64_C(16) + size_class % 16) << (size_class / 16 - 4);
 }
 
 static inline bool acre_bins_is_crowded(const acre_bins *bins, uint32_t size_class) {

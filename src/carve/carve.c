@@ -2,10 +2,8 @@
 
 #include <string.h>
 
-#define NO_RUN UINT32_MAX // not 0, which names what lies behind the last run of a page
-
 // The stacks of a pool without pages: empty, and never written to.
-static const acre_carve_stack no_stacks[ACRE_STACKS];
+static const acre_carve_stacks no_stacks;
 
 void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit,
                      bool cuts) {
@@ -13,15 +11,16 @@ void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint
     carve->slices = slices;
     carve->unit = unit;
     carve->cuts = cuts;
-    carve->cut_last = NO_RUN;
+    carve->open.name = ACRE_NO_OPEN;
+    carve->open_least = UINT64_MAX;
     acre_bins_init(&carve->bins, host, slices, unit);
-    carve->stacks = (acre_carve_stack *)(uintptr_t)no_stacks;
-    carve->unit_shift = acre_is_power_of_two(unit) ? acre_log2(unit) : 64;
+    carve->stacks = (acre_carve_stacks *)(uintptr_t)&no_stacks;
+    carve->unit_shift = acre_log2(unit);
     acre_free_index_init(&carve->whole, host, slices);
 }
 
 void acre_carve_destroy(acre_carve *carve) {
-    if (carve->stacks != no_stacks) {
+    if (carve->stacks != &no_stacks) {
         acre_host_free(carve->bins.host, carve->stacks, sizeof no_stacks, 64);
     }
     acre_bins_destroy(&carve->bins);
@@ -32,8 +31,8 @@ bool acre_carve_prepare(acre_carve *carve, uint64_t smallest, uint64_t largest) 
     if (!carve->cuts) {
         return acre_free_index_prepare(&carve->whole, smallest, largest);
     }
-    if (carve->stacks == no_stacks) {
-        acre_carve_stack *made = acre_host_alloc_zeroed(carve->bins.host, sizeof no_stacks, 64);
+    if (carve->stacks == &no_stacks) {
+        acre_carve_stacks *made = acre_host_alloc_zeroed(carve->bins.host, sizeof no_stacks, 64);
         if (made == NULL) {
             return false;
         }
@@ -44,19 +43,58 @@ bool acre_carve_prepare(acre_carve *carve, uint64_t smallest, uint64_t largest) 
 
 // ---- where free runs are kept --------------------------------------------------------------
 
+// What comes into the bins may be preferred to the open run.
+static inline void add_to_bins(acre_carve *carve, acre_slice *slice, uint32_t name) {
+    carve->open_least = UINT64_MAX;
+    acre_bins_add(&carve->bins, slice, name);
+}
+
 static void put(acre_carve *carve, uint32_t name) {
     if (carve->cuts) {
-        acre_bins_add(&carve->bins, acre_slice_at(carve->slices, name), name);
+        add_to_bins(carve, acre_slice_at(carve->slices, name), name);
     } else {
         acre_free_index_add(&carve->whole, name);
     }
 }
 
+static inline void set_open(acre_carve *carve, acre_slice *slice, uint32_t name) {
+    carve->open = (acre_run){slice, name};
+    carve->open_least = UINT64_MAX;
+}
+
 static void pull(acre_carve *carve, uint32_t name) {
-    if (carve->cuts) {
+    if (carve->open.name == name) {
+        set_open(carve, NULL, ACRE_NO_OPEN);
+    } else if (carve->cuts) {
         acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, name), name);
     } else {
         acre_free_index_remove(&carve->whole, name);
+    }
+}
+
+// A free run of the bins becomes the open one, and that one joins them.
+static void make_open(acre_carve *carve, acre_slice *slice, uint32_t name) {
+    acre_bins_remove(&carve->bins, slice, name);
+    if (carve->open.slice != NULL) {
+        acre_bins_add(&carve->bins, carve->open.slice, carve->open.name);
+    }
+    set_open(carve, slice, name);
+}
+
+// The open run was cut again: from which size on it is preferred to what is in the bins.
+static void learn_order(acre_carve *carve) {
+    uint32_t own = acre_bin_class(carve->open.slice->size);
+    carve->open_least = acre_bin_least(acre_bins_occupied_below(&carve->bins, own + 1));
+    carve->open_most = acre_bin_least(acre_bins_occupied(&carve->bins, own + 1));
+}
+
+// A free run grew to `size` where it is.
+static inline void grow(acre_carve *carve, acre_slice *slice, uint32_t name, uint64_t size) {
+    if (carve->open.name == name) {
+        slice->size = size;
+    } else {
+        carve->open_least = UINT64_MAX;
+        acre_bins_resize(&carve->bins, slice, name, size);
     }
 }
 
@@ -69,20 +107,33 @@ static inline void name_behind(acre_carve *carve, uint32_t behind, uint32_t name
     }
 }
 
-// The record of a run that is part of another now goes.
-static inline void give_record(acre_carve *carve, uint32_t gone, uint32_t kept) {
-    carve->cut_last = carve->cut_last == gone ? kept : carve->cut_last;
-    acre_slab_give(carve->slices, gone);
-}
-
-// Appends `gone`, the run behind `kept`, to it; neither is kept anywhere.
+// Appends `gone`, the run behind `kept`, to it; neither is in a bin.
 static void absorb(acre_carve *carve, uint32_t kept, uint32_t gone) {
     acre_slice *slice = acre_slice_at(carve->slices, kept);
     const acre_slice *behind = acre_slice_at(carve->slices, gone);
     slice->size += behind->size;
     slice->after = behind->after;
     name_behind(carve, behind->after, kept);
-    give_record(carve, gone, kept);
+    acre_slab_give(carve->slices, gone);
+}
+
+// Appends the free run behind to a run that is kept nowhere.
+static void absorb_free(acre_carve *carve, uint32_t name, uint32_t after) {
+    if (carve->open.name == after) {
+        set_open(carve, acre_slice_at(carve->slices, name), name);
+    } else {
+        acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
+    }
+    absorb(carve, name, after);
+}
+
+// Keeps a merged run: in the bins, unless it is part of what is open.
+static inline void keep(acre_carve *carve, acre_slice *slice, uint32_t name) {
+    if (carve->open.name == name) {
+        acre_slice_set_state(slice, ACRE_SLICE_FREE);
+    } else {
+        add_to_bins(carve, slice, name);
+    }
 }
 
 // Merges a run that is on no stack any more, nor the recent one. A free neighbour grows where it
@@ -93,49 +144,46 @@ static void merge(acre_carve *carve, uint32_t name) {
     uint32_t before = slice->before;
     uint32_t after = slice->after;
     if (acre_carve_is_free(carve, before)) {
-        if (acre_carve_is_free(carve, after)) {
-            acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
-            absorb(carve, name, after);
-        }
         acre_slice *kept = acre_slice_at(carve->slices, before);
+        if (acre_carve_is_free(carve, after)) {
+            absorb_free(carve, name, after);
+            if (carve->open.name == name) {
+                acre_bins_remove(&carve->bins, kept, before);
+                set_open(carve, kept, before);
+            }
+        }
         kept->after = slice->after;
         name_behind(carve, slice->after, before);
-        acre_bins_resize(&carve->bins, kept, before, kept->size + slice->size);
-        give_record(carve, name, before);
+        grow(carve, kept, before, kept->size + slice->size);
+        acre_slab_give(carve->slices, name);
     } else if (!acre_carve_is_free(carve, after)) {
-        acre_bins_add(&carve->bins, slice, name);
+        add_to_bins(carve, slice, name);
     } else if (before != 0) {
         acre_slice *kept = acre_slice_at(carve->slices, after);
         kept->offset = slice->offset;
         kept->before = before;
         acre_slice_at(carve->slices, before)->after = after;
-        acre_bins_resize(&carve->bins, kept, after, kept->size + slice->size);
-        give_record(carve, name, after);
+        grow(carve, kept, after, kept->size + slice->size);
+        acre_slab_give(carve->slices, name);
     } else {
-        acre_bins_remove(&carve->bins, acre_slice_at(carve->slices, after), after);
-        absorb(carve, name, after);
-        acre_bins_add(&carve->bins, slice, name);
+        absorb_free(carve, name, after);
+        keep(carve, slice, name);
     }
 }
 
-// What lies before the run cut last merges with it, so that room taken and given back in the order
+// What lies before the open run merges with it, so that room taken and given back in the order
 // of a stack is one piece again; another one's size is probably wanted again.
 void acre_carve_retire(acre_carve *carve, uint32_t name) {
     const acre_slice *slice = acre_slice_at(carve->slices, name);
     uint64_t place = acre_carve_place(carve, slice->size);
-    if (place < ACRE_STACKS && slice->after != carve->cut_last) { // the stack is full
-        acre_carve_stack *stack = &carve->stacks[place];
-        uint32_t top = stack->top % ACRE_STACK_DEPTH;
-        uint32_t oldest = stack->names[top];
-        stack->names[top] = name;
-        stack->top = top + 1;
+    if (place < ACRE_STACKS && slice->after != carve->open.name) { // the stack is full
+        uint8_t *top = &carve->stacks->tops[place];
+        uint32_t oldest = carve->stacks->names[place][*top];
+        carve->stacks->names[place][*top] = name;
+        *top = (*top + 1) % ACRE_STACK_DEPTH;
         name = oldest;
     }
     merge(carve, name);
-}
-
-static bool has_stack(const acre_carve *carve, uint32_t name) {
-    return acre_carve_place(carve, acre_slice_at(carve->slices, name)->size) < ACRE_STACKS;
 }
 
 static void settle_recent(acre_carve *carve) {
@@ -146,11 +194,12 @@ static void settle_recent(acre_carve *carve) {
 
 void acre_carve_settle_stacks(acre_carve *carve) {
     for (uint32_t i = 0; carve->stacked > 0; i++) {
-        acre_carve_stack *stack = &carve->stacks[i];
-        for (uint32_t *name; *(name = &stack->names[(stack->top - 1) % ACRE_STACK_DEPTH]) != 0;) {
-            uint32_t merged = *name;
-            *name = 0;
-            stack->top--;
+        uint32_t *names = carve->stacks->names[i];
+        uint8_t *top = &carve->stacks->tops[i];
+        for (uint32_t last; names[last = (*top - 1u) % ACRE_STACK_DEPTH] != 0;) {
+            uint32_t merged = names[last];
+            names[last] = 0;
+            *top = (uint8_t)last;
             carve->stacked--;
             merge(carve, merged);
         }
@@ -190,45 +239,28 @@ uint32_t acre_carve_add_page(acre_carve *carve, uint32_t page, uint64_t size) {
 void acre_carve_remove_page(acre_carve *carve, uint32_t first) {
     settle_page(carve, first);
     pull(carve, first);
-    give_record(carve, first, NO_RUN);
+    acre_slab_give(carve->slices, first);
 }
 
 // ---- taking --------------------------------------------------------------------------------
 
-// A new record for `size` bytes at the front of a run, linked in before it. What is left of the run
-// keeps its own record and, mostly, its bin.
-static inline acre_run cut_front(acre_carve *carve, uint32_t name, acre_slice *slice,
-                                 uint64_t size) {
-    uint32_t front_name = acre_slab_take(carve->slices);
-    acre_slice *front = acre_slice_at(carve->slices, front_name);
-    uint32_t before = slice->before;
-    front->offset = slice->offset;
-    front->size = size;
-    front->before = before;
-    front->after = name;
-    front->tags = acre_slice_page(slice);
-    front->page_order = slice->page_order;
-    if (before != 0) {
-        acre_slice_at(carve->slices, before)->after = front_name;
-    }
-    slice->before = front_name;
-    slice->offset += size;
-    carve->cut_last = name;
-    return (acre_run){front, front_name};
-}
-
 // Takes `size` bytes from the front of a free run.
 static inline acre_run take_front(acre_carve *carve, uint32_t name, uint64_t size) {
     acre_slice *slice = acre_slice_at(carve->slices, name);
-    acre_run run = {slice, name};
-    if (slice->size == size) {
-        acre_bins_remove(&carve->bins, slice, name);
-    } else {
-        run = cut_front(carve, name, slice, size);
-        acre_bins_resize(&carve->bins, slice, name, slice->size - size);
+    if (slice->size != size) {
+        bool again = carve->open.name == name;
+        if (!again) {
+            make_open(carve, slice, name);
+        }
+        acre_run front = acre_carve_cut_front(carve, name, slice, size);
+        if (again && carve->open_least == UINT64_MAX) {
+            learn_order(carve);
+        }
+        return front;
     }
-    acre_slice_set_live(run.slice);
-    return run;
+    pull(carve, name);
+    acre_slice_set_live(slice);
+    return (acre_run){slice, name};
 }
 
 // Takes `size` bytes at a multiple of `step` from a free run that has them: what is skipped stays
@@ -237,28 +269,51 @@ static acre_run take_aligned(acre_carve *carve, uint32_t name, uint64_t size, ui
     acre_slice *slice = acre_slice_at(carve->slices, name);
     uint64_t rest = slice->offset % step;
     if (rest != 0) {
-        uint64_t gap = step - rest;
-        acre_run skipped = cut_front(carve, name, slice, gap);
-        acre_bins_resize(&carve->bins, slice, name, slice->size - gap);
-        acre_bins_add(&carve->bins, skipped.slice, skipped.name);
+        if (carve->open.name != name) {
+            make_open(carve, slice, name);
+        }
+        acre_run skipped = acre_carve_cut_front(carve, name, slice, step - rest);
+        add_to_bins(carve, skipped.slice, skipped.name);
     }
     return take_front(carve, name, size);
 }
 
+// Whether the open run comes before one of the bins, as they would have it.
+static bool precedes(const acre_slice *open, const acre_slice *binned) {
+    uint32_t own = acre_bin_class(open->size);
+    uint32_t other = acre_bin_class(binned->size);
+    return own < other || (own == other && acre_bin_before(open, binned));
+}
+
 // => a run with `size` bytes at a multiple of `step`; 0 = there is none
-static inline uint32_t find(const acre_carve *carve, uint64_t size, uint64_t step,
-                            uint32_t size_class) {
-    return acre_likely(step == carve->unit)
-               ? acre_bins_find(&carve->bins, size, size_class)
-               : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
+static inline __attribute__((always_inline)) uint32_t find(const acre_carve *carve, uint64_t size,
+                                                           uint64_t step) {
+    uint32_t name = acre_likely(step == carve->unit)
+                        ? acre_bins_find(&carve->bins, size, acre_bin_class(size))
+                        : acre_bins_find_aligned(&carve->bins, size, step, carve->unit);
+    const acre_slice *open = carve->open.slice;
+    if (open != NULL) {
+        bool holds = acre_likely(step == carve->unit) ? open->size >= size
+                                                      : acre_slice_holds(open, size, step);
+        if (holds && (name == 0 || precedes(open, acre_slice_at(carve->slices, name)))) {
+            return carve->open.name;
+        }
+    }
+    return name;
+}
+
+// The same once something has merged, which is rare.
+static __attribute__((noinline)) uint32_t find_again(const acre_carve *carve, uint64_t size,
+                                                     uint64_t step) {
+    return find(carve, size, step);
 }
 
 acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {
-    uint32_t size_class = acre_bin_class(size);
-    uint32_t name = find(carve, size, step, size_class);
-    if (name != 0 && carve->recent != 0 && !has_stack(carve, carve->recent)) {
+    uint32_t name = find(carve, size, step);
+    if (name != 0 && carve->recent != 0 &&
+        !acre_carve_has_stack(carve, acre_slice_at(carve->slices, carve->recent))) {
         settle_recent(carve); // a large run: with its neighbours it may be what fits
-        name = find(carve, size, step, size_class);
+        name = find_again(carve, size, step);
     }
     if (acre_unlikely(name == 0)) {
         // A request that nothing holds leaves even what has not merged as it was.
@@ -266,7 +321,7 @@ acre_run acre_carve_search(acre_carve *carve, uint64_t size, uint64_t step) {
             return (acre_run){NULL, 0};
         }
         acre_carve_settle(carve);
-        name = find(carve, size, step, size_class);
+        name = find_again(carve, size, step);
     }
     return acre_likely(step == carve->unit) ? take_front(carve, name, size)
                                             : take_aligned(carve, name, size, step);

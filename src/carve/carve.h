@@ -7,10 +7,13 @@
 // all larger ones the last (`recent`). Small runs mostly go and come without any search, merging or
 // cutting; large ones would be missed where they lie. A run that makes room for another there
 // merges with its free neighbours; and all do before a request is refused that they could serve.
-// Otherwise room is taken by size class (bins.h) and cut at its front. Pages that are not cut are
+// Otherwise room is taken by size class (bins.h) and cut at its front. The run cut last is open: it
+// is in no bin, so that the next cut from it and what merges with it, as in the order of a stack,
+// move a border and nothing else; it is found as if it were in its bin. Pages that are not cut are
 // kept by exact size instead (free_index.h).
 //
 //   take, one of the size was freed   1 record
+//   take from the open run            1 record, and the one that it makes
 //   take otherwise                    the foremost runs of a class, one cut
 //   give                              1 record; when it makes another merge, that one's 2
 //                                     neighbours and those beside them in their bins
@@ -22,31 +25,40 @@
 // Records that one take may need: the run, a gap before it and a rest behind it.
 #define ACRE_CARVE_RECORDS 3u
 
+#define ACRE_NO_OPEN UINT32_MAX // not 0, which names what lies behind the last run of a page
+
 #define ACRE_STACKS      64u // sizes of 1 to 64 units
 #define ACRE_STACK_DEPTH 32u // a power of two
 
-// The runs of one size freed last that have not merged, in a ring: what comes ACRE_STACK_DEPTH
-// places after a run takes its place. Those that are taken go latest first, so what is left lies
-// right below the top.
-typedef struct acre_carve_stack {
-    uint32_t top;                     // where the next one goes
-    uint32_t names[ACRE_STACK_DEPTH]; // 0 = none
-} acre_carve_stack;
+// Of each such size the runs freed last that have not merged, in a ring: what comes
+// ACRE_STACK_DEPTH places after a run takes its place. Those that are taken go latest first, so
+// what is left lies right below the top.
+typedef struct acre_carve_stacks {
+    uint8_t tops[ACRE_STACKS]; // where the next one goes; all of them are a line
+    uint32_t names[ACRE_STACKS][ACRE_STACK_DEPTH]; // 0 = none
+} acre_carve_stacks;
 
 typedef struct acre_carve {
     acre_slab *slices;
-    uint64_t unit;            // all offsets and sizes are multiples of it
-    acre_carve_stack *stacks; // ACRE_STACKS of them, by size
-    uint32_t unit_shift;      // of a unit that is a power of two; 64 = it is none
-    uint32_t recent;          // the run freed last; 0 = none
-    uint32_t cut_last;        // the run that was cut last, or what it is part of; UINT32_MAX = none
-    uint32_t stacked;         // runs on stacks
-    bool cuts;                // pages are cut, and free runs in `bins`; else they are in `whole`
-    uint64_t merged_most;     // no run would be larger, had all merged; 0 = not known
+    uint64_t unit; // all offsets and sizes are multiples of it
+    acre_carve_stacks *stacks;
+    uint32_t unit_shift;   // of the power of two at or below the unit
+    uint32_t stacked;      // runs on stacks
+    uint32_t recent;       // the run freed last; 0 = none
+    uint32_t merged_known; // 0 = merged_most may be too little: something was freed since
+    acre_run open;         // the run cut last, or what it is part of; no slice, ACRE_NO_OPEN = none
+    // Requests of at least open_least bytes prefer the open run to whatever is in the bins, while
+    // it has less than open_most, and it is not the first of its page. UINT64_MAX = not known.
+    uint64_t open_least, open_most;
+    bool cuts;            // pages are cut, and free runs in `bins`; else they are in `whole`
+    uint64_t merged_most; // no run would be larger, had all merged
     uint64_t pages_added;
     acre_bins bins;
     acre_free_index whole;
 } acre_carve;
+
+_Static_assert(offsetof(acre_carve, merged_known) == offsetof(acre_carve, recent) + 4,
+               "written as one");
 
 void acre_carve_init(acre_carve *carve, acre_host *host, acre_slab *slices, uint64_t unit,
                      bool cuts);
@@ -88,14 +100,53 @@ static inline bool acre_carve_suits(const acre_carve *carve, uint64_t offset, ui
     return acre_likely(step == carve->unit) || offset % step == 0;
 }
 
-// => the place of a size's stack; ACRE_STACKS and more: it has none
+// => the place of a size's stack, which no other size has; ACRE_STACKS and more: it has none
 static inline uint64_t acre_carve_place(const acre_carve *carve, uint64_t size) {
-    return acre_likely(carve->unit_shift < 64) ? (size >> carve->unit_shift) - 1
-                                               : size / carve->unit - 1;
+    return (size >> carve->unit_shift) - 1;
 }
 
-// => what acre_carve_take gives, when that was freed lately and needs no record; else none, and
-// nothing changed.
+// A new record for `size` bytes at the front of a larger run, linked in before it; where the run
+// is kept is left to the caller.
+static inline acre_run acre_carve_cut_front(acre_carve *carve, uint32_t name, acre_slice *slice,
+                                            uint64_t size) {
+    uint32_t front_name = acre_slab_take(carve->slices);
+    acre_slice *front = acre_slice_at(carve->slices, front_name);
+    uint32_t before = slice->before;
+    front->offset = slice->offset;
+    front->size = size;
+    front->before = before;
+    front->after = name;
+    front->tags = acre_slice_page(slice); // live
+    front->page_order = slice->page_order;
+    if (before != 0) {
+        acre_slice_at(carve->slices, before)->after = front_name;
+    }
+    slice->before = front_name;
+    slice->offset += size;
+    slice->size -= size;
+    return (acre_run){front, front_name};
+}
+
+static inline bool acre_carve_has_stack(const acre_carve *carve, const acre_slice *slice) {
+    return acre_carve_place(carve, slice->size) < ACRE_STACKS;
+}
+
+// => what acre_carve_search gives, when that is known to be the front of the open run, nothing
+// merges for it and there is a slice record used before; else none, and nothing changed.
+static inline __attribute__((always_inline)) acre_run acre_carve_take_open(acre_carve *carve,
+                                                                           uint64_t size) {
+    acre_slice *slice = carve->open.slice;
+    if (size >= carve->open_least && size < slice->size && slice->size < carve->open_most &&
+        carve->slices->free_head != 0 &&
+        (carve->recent == 0 ||
+         acre_carve_has_stack(carve, acre_slice_at(carve->slices, carve->recent)))) {
+        return acre_carve_cut_front(carve, carve->open.name, slice, size);
+    }
+    return (acre_run){NULL, 0};
+}
+
+// => what acre_carve_take gives, but for its state, when that was freed lately; else none, and
+// nothing changed. The caller makes it live.
 static inline __attribute__((always_inline)) acre_run
 acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step) {
     uint32_t name = carve->recent;
@@ -103,22 +154,20 @@ acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step) {
         acre_slice *slice = acre_slice_at(carve->slices, name);
         if (slice->size == size && acre_carve_suits(carve, slice->offset, step)) {
             carve->recent = 0;
-            acre_slice_set_live(slice);
             return (acre_run){slice, name};
         }
     }
     uint64_t place = acre_carve_place(carve, size);
     if (acre_likely(place < ACRE_STACKS)) {
-        acre_carve_stack *stack = &carve->stacks[place];
-        uint32_t top = (stack->top - 1) % ACRE_STACK_DEPTH;
-        name = stack->names[top];
+        uint32_t *names = carve->stacks->names[place];
+        uint32_t top = (carve->stacks->tops[place] - 1u) % ACRE_STACK_DEPTH;
+        name = names[top];
         if (name != 0) {
             acre_slice *slice = acre_slice_at(carve->slices, name);
             if (acre_carve_suits(carve, slice->offset, step)) {
-                stack->names[top] = 0;
-                stack->top = top;
+                names[top] = 0;
+                carve->stacks->tops[place] = (uint8_t)top;
                 carve->stacked--;
-                acre_slice_set_live(slice);
                 return (acre_run){slice, name};
             }
         }
@@ -130,7 +179,28 @@ acre_carve_take_freed(acre_carve *carve, uint64_t size, uint64_t step) {
 // no run holds it. ACRE_CARVE_RECORDS slice records were prepared.
 static inline acre_run acre_carve_take(acre_carve *carve, uint64_t size, uint64_t step) {
     acre_run freed = acre_carve_take_freed(carve, size, step);
-    return freed.slice != NULL ? freed : acre_carve_search(carve, size, step);
+    if (freed.slice == NULL) {
+        return acre_carve_search(carve, size, step);
+    }
+    acre_slice_set_live(freed.slice);
+    return freed;
+}
+
+// Merges a run right before the open one with it. => false: it is the first of its page, whose
+// record stays, or has another free neighbour; nothing changed
+static inline bool acre_carve_join_open(acre_carve *carve, acre_run run) {
+    uint32_t before = run.slice->before;
+    acre_slice *neighbour = acre_slice_at(carve->slices, before); // record 0 may be read
+    if (before == 0 || acre_slice_state_of(neighbour) == ACRE_SLICE_FREE) {
+        return false;
+    }
+    acre_slice *open = carve->open.slice;
+    open->offset = run.slice->offset;
+    open->size += run.slice->size;
+    open->before = before;
+    neighbour->after = carve->open.name;
+    acre_slab_give_record(carve->slices, run.name, run.slice);
+    return true;
 }
 
 // Gives a live run back. => a run that acre_carve_retire is to be told of, before anything else is
@@ -139,19 +209,21 @@ static inline __attribute__((always_inline)) uint32_t acre_carve_give(acre_carve
                                                                       acre_run run) {
     uint32_t before = carve->recent;
     acre_slice_set_state(run.slice, ACRE_SLICE_RECENT);
-    carve->recent = run.name;
-    carve->merged_most = 0;
+    acre_store_words((char *)carve + offsetof(acre_carve, recent), run.name, 0); // and merged_known
     if (before == 0) {
         return 0;
     }
-    const acre_slice *slice = acre_slice_at(carve->slices, before);
+    acre_slice *slice = acre_slice_at(carve->slices, before);
+    if (slice->after == carve->open.name) {
+        return acre_carve_join_open(carve, (acre_run){slice, before}) ? 0 : before;
+    }
     uint64_t place = acre_carve_place(carve, slice->size);
-    if (acre_likely(place < ACRE_STACKS) && slice->after != carve->cut_last) {
-        acre_carve_stack *stack = &carve->stacks[place];
-        uint32_t top = stack->top % ACRE_STACK_DEPTH;
-        if (stack->names[top] == 0) {
-            stack->names[top] = before;
-            stack->top = top + 1;
+    if (acre_likely(place < ACRE_STACKS)) {
+        uint32_t *names = carve->stacks->names[place];
+        uint32_t top = carve->stacks->tops[place];
+        if (names[top] == 0) {
+            names[top] = before;
+            carve->stacks->tops[place] = (top + 1) % ACRE_STACK_DEPTH;
             carve->stacked++;
             return 0;
         }
@@ -186,6 +258,9 @@ typedef struct acre_carve_free {
 } acre_carve_free;
 
 acre_carve_free acre_carve_get_free(const acre_carve *carve);
+
+// Bytes of all runs that have merged; pages are cut.
+uint64_t acre_carve_merged_bytes(const acre_carve *carve);
 
 // Whether some run that has merged has `size` bytes; pages are cut.
 bool acre_carve_holds(const acre_carve *carve, uint64_t size);

@@ -25,9 +25,9 @@ static uint32_t next_unmerged(const acre_carve *carve, unmerged_walk *walk) {
         }
     }
     for (; walk->stack < ACRE_STACKS && walk->met < carve->stacked; walk->stack++) {
-        const acre_carve_stack *stack = &carve->stacks[walk->stack];
         if (walk->depth < ACRE_STACK_DEPTH) {
-            uint32_t name = stack->names[(stack->top - 1 - walk->depth) % ACRE_STACK_DEPTH];
+            uint32_t place = carve->stacks->tops[walk->stack] - 1u - walk->depth;
+            uint32_t name = carve->stacks->names[walk->stack][place % ACRE_STACK_DEPTH];
             if (name != 0) {
                 walk->depth++;
                 walk->met++;
@@ -79,8 +79,9 @@ bool acre_carve_would_hold(acre_carve *carve, uint64_t size, uint64_t step) {
     if (carve->recent == 0 && carve->stacked == 0) {
         return false;
     }
-    if (carve->merged_most == 0 || carve->merged_most >= size) {
-        carve->merged_most = acre_max(merged_largest(carve), 1);
+    if (carve->merged_known == 0 || carve->merged_most >= size) {
+        carve->merged_most = merged_largest(carve);
+        carve->merged_known = 1;
     }
     if (carve->merged_most < size || step == carve->unit) {
         return carve->merged_most >= size;
@@ -94,8 +95,17 @@ bool acre_carve_would_hold(acre_carve *carve, uint64_t size, uint64_t step) {
     return false;
 }
 
+static uint64_t open_size(const acre_carve *carve) {
+    return carve->open.slice == NULL ? 0 : carve->open.slice->size;
+}
+
+uint64_t acre_carve_merged_bytes(const acre_carve *carve) {
+    return carve->bins.bytes + open_size(carve);
+}
+
 bool acre_carve_holds(const acre_carve *carve, uint64_t size) {
-    return acre_bins_find(&carve->bins, size, acre_bin_class(size)) != 0;
+    return open_size(carve) >= size ||
+           acre_bins_find(&carve->bins, size, acre_bin_class(size)) != 0;
 }
 
 acre_carve_free acre_carve_get_free(const acre_carve *carve) {
@@ -103,8 +113,9 @@ acre_carve_free acre_carve_get_free(const acre_carve *carve) {
         return (acre_carve_free){carve->whole.count, carve->whole.bytes,
                                  acre_free_index_largest(&carve->whole)};
     }
-    acre_carve_free result = {carve->bins.count, carve->bins.bytes,
-                              acre_bins_largest(&carve->bins)};
+    uint64_t open = open_size(carve);
+    acre_carve_free result = {carve->bins.count + (open != 0), acre_carve_merged_bytes(carve),
+                              acre_max(acre_bins_largest(&carve->bins), open)};
     unmerged_walk walk = {.met = 0};
     for (uint32_t name; (name = next_unmerged(carve, &walk)) != 0;) {
         const acre_slice *slice = acre_slice_at(carve->slices, name);
@@ -117,6 +128,20 @@ acre_carve_free acre_carve_get_free(const acre_carve *carve) {
     return result;
 }
 
+// What is known of the order of the open run and the bins holds.
+static bool check_open(const acre_carve *carve) {
+    const acre_slice *open = carve->open.slice;
+    if (open == NULL) {
+        return carve->open.name == ACRE_NO_OPEN && carve->open_least == UINT64_MAX;
+    }
+    bool known = carve->open_least <= open->size && open->size < carve->open_most;
+    return acre_slice_at(carve->slices, carve->open.name) == open &&
+           acre_slice_state_of(open) == ACRE_SLICE_FREE &&
+           (carve->open_least == UINT64_MAX || open->before != 0) &&
+           (!known || acre_bins_occupied(&carve->bins, acre_bin_class(carve->open_least)) >
+                          acre_bin_class(open->size));
+}
+
 bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, uint64_t unmerged) {
     uint64_t met = 0;
     unmerged_walk walk = {.met = 0};
@@ -125,9 +150,10 @@ bool acre_carve_check(const acre_carve *carve, uint64_t runs, uint64_t bytes, ui
             return false;
         }
     }
-    return met == unmerged && met == carve->stacked + (carve->recent != 0) &&
+    uint64_t open = open_size(carve);
+    return check_open(carve) && met == unmerged && met == carve->stacked + (carve->recent != 0) &&
            acre_bins_check(&carve->bins) && acre_free_index_check(&carve->whole) &&
-           carve->bins.count + carve->whole.count == runs &&
-           carve->bins.bytes + carve->whole.bytes == bytes &&
-           (carve->cuts ? carve->whole.count : carve->bins.count) == 0;
+           carve->bins.count + (open != 0) + carve->whole.count == runs &&
+           acre_carve_merged_bytes(carve) + carve->whole.bytes == bytes &&
+           (carve->cuts ? carve->whole.count : carve->bins.count + open) == 0;
 }

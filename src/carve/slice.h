@@ -9,11 +9,12 @@
 #ifndef ACRE_CARVE_SLICE_H
 #define ACRE_CARVE_SLICE_H
 
+#include "base/pair.h"
 #include "base/slab.h"
 
 typedef enum acre_slice_state {
     ACRE_SLICE_LIVE = 0,
-    ACRE_SLICE_FREE = 1,     // in the bins, or in the free index of pages that are not cut
+    ACRE_SLICE_FREE = 1,     // in the bins or open, or in the free index of pages that are not cut
     ACRE_SLICE_RECENT = 2,   // freed lately: on a stack or the recent one (carve.h), not merged
     ACRE_SLICE_WITHHELD = 3, // free, not to be handed out: in no index, not merged
 } acre_slice_state;
@@ -47,11 +48,17 @@ typedef struct acre_slice {
             uint32_t parent;   // 0 = root; ACRE_NOT_IN_TRIE = only in the ring
         } free;
     };
-    uint32_t bin_next, bin_prev; // free, of a page that is cut: ring of runs of its class (bins.h)
-    uint64_t page_order;         // of its page, among those of the pool, as they were added
+    union {
+        uint32_t tag; // live: the request's
+        struct {      // free, of a page that is cut: ring of runs of its class (bins.h)
+            uint32_t bin_next, bin_prev;
+        };
+    };
+    uint64_t page_order; // of its page, among those of the pool, as they were added
 } acre_slice;
 
 _Static_assert(sizeof(acre_slice) == 64, "a slice record is a cache line");
+_Static_assert(offsetof(acre_slice, handle) == offsetof(acre_slice, tags) + 4, "written as one");
 
 // Tags: the page's name in the low 28 bits, then acre_slice_aligned, then the state. Not
 // bit-fields: a compiler writes one of two bits as a byte, and reading the page next then waits
@@ -82,9 +89,20 @@ static inline void acre_slice_set_state(acre_slice *slice, acre_slice_state stat
     slice->tags = (slice->tags & others) | (uint32_t)state << ACRE_SLICE_STATE_SHIFT;
 }
 
-// Makes a run live whose request asked for no alignment.
+// Makes a run live whose request asked for no alignment, and that has no handle yet.
 static inline void acre_slice_set_live(acre_slice *slice) {
     slice->tags = acre_slice_page(slice) | (uint32_t)ACRE_SLICE_LIVE << ACRE_SLICE_STATE_SHIFT;
+}
+
+// Makes a run live whose request asked for no alignment, of the allocation that a handle names.
+static inline void acre_slice_set_owned(acre_slice *slice, uint32_t handle) {
+    acre_store_words((char *)slice + offsetof(acre_slice, tags), acre_slice_page(slice), handle);
+}
+
+// Notes what a live run was asked with; nothing is bound to it.
+static inline void acre_slice_set_requested(acre_slice *slice, uint64_t requested, uint32_t tag) {
+    acre_store_pair(&slice->live, requested, 0);
+    slice->tag = tag;
 }
 
 static inline void acre_slice_set_aligned(acre_slice *slice, acre_slice_aligned aligned) {

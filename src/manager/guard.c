@@ -24,7 +24,7 @@ acre_status acre_manager_guard(acre_manager *manager, const acre_handle *handle,
         acre_pool_guard_page(guarded->pool, guarded);
     }
     uint32_t name;
-    acre_handle *record = acre_handle_take(manager->home, &name);
+    acre_handle *record = acre_handle_take(manager->home, &name, 0);
     record->slice = ACRE_HANDLE_GUARD | page; // page names are below 2^30, too
     *guard = (acre_guard *)record;
     return ACRE_OK;

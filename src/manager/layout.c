@@ -196,14 +196,20 @@ static void make_routes(acre_pool_set *set) {
     }
 }
 
+// Of the list of pools, with the NULL behind it.
+static size_t pools_bytes(const acre_pool_set *set) {
+    return (set->count + (size_t)1) * sizeof *set->pools;
+}
+
 // Makes `set->count` pools from options that lie `stride` bytes apart. The limits of a preset are
 // what its rule says; those of a caller's list are rounded up to the alignment.
 static acre_status make_pools(acre_manager *manager, const acre_pool_options *options,
                               size_t stride, bool listed, acre_pool_set *set, acre_error *error) {
     acre_host *host = acre_manager_host(manager);
-    set->pools = acre_host_alloc_zeroed(host, set->count * sizeof *set->pools, _Alignof(void *));
+    size_t bytes = pools_bytes(set);
+    set->pools = acre_host_alloc_zeroed(host, bytes, _Alignof(void *));
     if (set->pools == NULL) {
-        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, set->count * sizeof *set->pools);
+        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, bytes);
     }
     for (uint32_t i = 0; i < set->count; i++) {
         acre_pool_options own;
@@ -306,7 +312,7 @@ void acre_layout_unbuild(acre_manager *manager, acre_pool_set *set) {
         }
     }
     acre_arena_destroy(set->arena);
-    acre_host_free(host, set->pools, set->count * sizeof *set->pools, _Alignof(void *));
+    acre_host_free(host, set->pools, pools_bytes(set), _Alignof(void *));
     *set = (acre_pool_set){.pools = NULL};
 }
 

@@ -88,11 +88,10 @@ acre_status acre_manager_bind(acre_manager *manager, acre_handle *reserved, acre
     acre_handle *to = assigned;
     if (acre_handle_is_loose(assigned)) {
         uint32_t name;
-        to = acre_handle_take(manager->home, &name);
+        to = acre_handle_take(manager->home, &name, 0);
         acre_loose_handle_bind(assigned, manager->home, to);
     }
     to->slice = slice;
-    to->link = from->link;
     make_stale(manager, reserved, from, to);
     acre_slice *record = acre_heap_slice(&manager->heap, slice);
     record->handle = acre_handle_name(to);
@@ -115,7 +114,7 @@ acre_status acre_manager_handle_create(acre_manager *manager, acre_handle **hand
             error, detail, acre_error_refuse(detail, ACRE_OUT_OF_HOST_MEMORY, sizeof(acre_handle)));
     }
     uint32_t name;
-    *handle = acre_handle_take(manager->home, &name);
+    *handle = acre_handle_take(manager->home, &name, 0);
     return ACRE_OK;
 }
 

@@ -31,11 +31,11 @@
 
 // The pools of one layout.
 typedef struct acre_pool_set {
-    acre_pool **pools; // in routing order; an arena's current pool stands for the arena
+    acre_pool **pools; // in routing order, and NULL; an arena's current pool stands for the arena
     uint32_t count;
     uint32_t first;     // the first one's index in reports; the others follow
     acre_arena *arena;  // NULL = the layout has none
-    uint32_t route[64]; // first pool that accepts any size of the octave, or more
+    uint32_t route[64]; // first pool that accepts any size of the octave, or more; `count` = none
 } acre_pool_set;
 
 // What relocations did, and how the arena looked after one that moved nothing.

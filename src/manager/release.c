@@ -37,11 +37,6 @@ static void free_slice(acre_manager *manager, uint32_t name) {
     pool->usage.allocations--;
 }
 
-static void give_record(acre_manager *manager, acre_handle *handle) {
-    handle->slice = 0;
-    acre_slab_give_record(&manager->home->handles, acre_handle_name(handle), handle);
-}
-
 // Frees a record without an allocation: uninitialised, stale, or a guard's.
 static __attribute__((noinline)) acre_handle *free_special(acre_manager *manager,
                                                            acre_handle *handle) {
@@ -50,7 +45,7 @@ static __attribute__((noinline)) acre_handle *free_special(acre_manager *manager
     if (slice != 0 && (slice & ACRE_HANDLE_HOLD) == ACRE_HANDLE_GUARD) {
         acre_manager_unguard(manager, slice & ACRE_HANDLE_NAME);
     }
-    give_record(manager, handle);
+    acre_handle_give(manager->home, handle);
     return next;
 }
 
@@ -62,7 +57,7 @@ static __attribute__((noinline)) void free_any(acre_manager *manager, acre_handl
             handle = free_special(manager, handle);
         } else {
             free_slice(manager, slice);
-            give_record(manager, handle);
+            acre_handle_give(manager->home, handle);
             handle = NULL;
         }
     }
@@ -100,10 +95,9 @@ static inline __attribute__((always_inline)) void free_handle(acre_manager *mana
         free_any(manager, handle);
         return;
     }
-    pool->usage.allocations--;
-    pool->usage.in_use -= size;
+    acre_subtract_pair(&pool->usage, 1, size); // allocations, in_use
     pool->usage.padding -= slice->size - size;
-    give_record(manager, handle);
+    acre_handle_give(manager->home, handle);
     uint32_t retired = acre_carve_give(&pool->carve, (acre_run){slice, name});
     if (acre_unlikely((--page->live == 0) | (retired != 0))) {
         finish_release(pool, page_name, retired);
@@ -116,7 +110,9 @@ void acre_manager_take_in(acre_manager *manager) {
     while (name != 0) {
         acre_handle *handle = acre_handle_at(home, name);
         name = handle->link;
-        free_handle(manager, handle);
+        if (acre_likely(acre_handle_end_pending(handle))) {
+            free_handle(manager, handle);
+        }
     }
 }
 

@@ -21,7 +21,7 @@ acre_verdict acre_relocation_plan_current(acre_relocation *plan, acre_page_names
             continue;
         }
         acre_carve_withhold_page(&pool->carve, page->first);
-        found = pool->carve.bins.bytes < live
+        found = acre_carve_merged_bytes(&pool->carve) < live
                     ? ACRE_STAYS
                     : acre_relocation_plan_page(plan, list->pages[i].name, false);
         if (found == ACRE_STAYS) {
@@ -77,7 +77,7 @@ static acre_verdict clear_stretch(acre_relocation *plan, run_list *runs, const a
     uint32_t end = stretch.end < runs->count ? runs->runs[stretch.end].name : 0;
     uint32_t first = plan->moves.count;
     acre_verdict found =
-        carve->bins.bytes < stretch.live
+        acre_carve_merged_bytes(carve) < stretch.live
             ? ACRE_STAYS
             : acre_relocation_plan_runs(plan, runs->runs[stretch.first].name, end, false);
     if (found == ACRE_FITS) { // cut short by a limit, the next call goes on with what is left
@@ -91,7 +91,7 @@ acre_verdict acre_relocation_plan_stretch(acre_relocation *plan, acre_page_names
     acre_heap *heap = &plan->manager->heap;
     const acre_pool *pool = plan->manager->layout.arena->current;
     uint64_t size = acre_round_up(plan->options.make_room, heap->alignment);
-    if (size > pool->page_size || pool->carve.bins.bytes < size ||
+    if (size > pool->page_size || acre_carve_merged_bytes(&pool->carve) < size ||
         acre_carve_holds(&pool->carve, size)) {
         return ACRE_FITS;
     }

@@ -39,12 +39,10 @@ static uint64_t step_of(const acre_heap *heap, const acre_slice *slice) {
 // The target's record: a live slice of the plan's own, bound so that no other plan moves it.
 static void mark_target(acre_manager *manager, acre_pool *pool, acre_run run, uint64_t size) {
     uint32_t name;
-    acre_handle *handle = acre_handle_take(manager->home, &name);
+    acre_handle *handle = acre_handle_take(manager->home, &name, run.name);
     atomic_store_explicit(&handle->counts, ACRE_BINDING, memory_order_relaxed);
-    handle->slice = run.name;
-    run.slice->handle = name;
-    run.slice->live.requested = size;
-    run.slice->live.cursor = 0;
+    acre_slice_set_owned(run.slice, name);
+    acre_slice_set_requested(run.slice, size, 0);
     pool->usage.allocations++;
     pool->usage.in_use += size;
     pool->usage.padding += run.slice->size - size;

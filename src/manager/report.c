@@ -94,7 +94,7 @@ static void visit_page(acre_manager *manager, const acre_pool *pool, uint32_t na
         at = slice->after;
         if (info.live) {
             info.requested = slice->live.requested;
-            info.tag = acre_handle_at(manager->home, slice->handle)->link;
+            info.tag = slice->tag;
         } else {
             while (at != 0 && acre_slice_state_of(acre_heap_slice(heap, at)) != ACRE_SLICE_LIVE) {
                 info.size += acre_heap_slice(heap, at)->size;

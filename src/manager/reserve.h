@@ -25,20 +25,16 @@ acre_status acre_reserve(acre_manager *manager, acre_request *wanted, const acre
 void acre_reserve_tell(const acre_manager *manager, const acre_request *wanted, uint32_t slice,
                        const acre_pool *pool);
 
-// Gives a live slice its handle, of which one was prepared, and counts it. `padding` is what
+// Gives a slice its handle, of which one was prepared, and counts it. `padding` is what
 // rounding added to the size.
 static inline __attribute__((always_inline)) acre_handle *
 acre_hand_out(acre_manager *manager, acre_pool *pool, uint64_t size, uint64_t padding, uint32_t tag,
               acre_run run) {
     uint32_t handle_name;
-    acre_handle *handle = acre_handle_take(manager->home, &handle_name);
-    handle->slice = run.name;
-    handle->link = tag;
-    run.slice->handle = handle_name;
-    run.slice->live.requested = size;
-    run.slice->live.cursor = 0;
-    pool->usage.allocations++;
-    pool->usage.in_use += size;
+    acre_handle *handle = acre_handle_take(manager->home, &handle_name, run.name);
+    acre_slice_set_owned(run.slice, handle_name);
+    acre_slice_set_requested(run.slice, size, tag);
+    acre_add_pair(&pool->usage, 1, size); // allocations, in_use
     pool->usage.padding += padding;
     if (size > pool->largest_alloc) {
         pool->largest_alloc = size;

@@ -1,11 +1,12 @@
 // The entry points of reservations.
 //
 // Most requests find nothing due, and that a run of their size was freed lately. That much is
-// decided here with few instructions; it calls nothing but at its very end, so that no register is
-// saved. One after the other tries more:
+// decided here with few instructions and few stores; each calls nothing but at its very end, so
+// that few registers are saved. One after the other tries more:
 //
 //   acre_manager_reserve    nothing is due, and the pool was given back a run of the size
-//   reserve_cut             or has one to cut
+//   reserve_open            or can go on cutting where it cut last
+//   reserve_cut             or has another run to cut
 //   reserve_plain           whatever the policy of the pool
 //   acre_reserve            whatever it takes
 #include "base/error.h"
@@ -19,9 +20,22 @@ static inline bool is_quiet(const acre_manager *manager, uint64_t size) {
            (handles->free_head != 0 || acre_slab_is_prepared(handles, 1));
 }
 
+// The same, and its handle was one before.
+static inline bool is_quick(const acre_manager *manager, uint64_t size) {
+    return manager->heap.reservations < manager->heap.quiet_until && size != 0 &&
+           manager->home->handles.free_head != 0;
+}
+
 // Whether there are the slice records that a cut may need.
 static inline bool has_slice_records(const acre_manager *manager) {
     return acre_slab_is_prepared(&manager->heap.slices, ACRE_POOL_RECORDS);
+}
+
+// => the pool of a size > 0 when the first that might accept it does and cuts its pages; else NULL
+static inline acre_pool *cut_pool_for(const acre_manager *manager, uint64_t size) {
+    const acre_pool_set *layout = &manager->layout;
+    acre_pool *pool = layout->pools[layout->route[acre_log2(size)]];
+    return acre_likely(pool != NULL && size <= pool->accept_max && pool->carve.cuts) ? pool : NULL;
 }
 
 // => the first pool that accepts a size > 0; NULL = none does
@@ -87,7 +101,7 @@ reserve_plain(acre_manager *manager, uint64_t size, acre_handle **handle, acre_e
     return reserve_anyhow(manager, size, searched, handle, error);
 }
 
-// When nothing is due, and the pool, which cuts its pages, was not given back a run of the size.
+// When nothing is due, and the pool's open run does not serve the request at once.
 static __attribute__((noinline)) acre_status reserve_cut(acre_manager *manager, acre_pool *pool,
                                                          uint64_t size, acre_handle **handle,
                                                          acre_error *error) {
@@ -106,22 +120,54 @@ static __attribute__((noinline)) acre_status reserve_cut(acre_manager *manager, 
     return reserve_anyhow(manager, size, searched, handle, error);
 }
 
-acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
-                                 acre_error *error) {
-    acre_pool *pool;
-    if (acre_unlikely(acre_home_has_pending(manager->home) || !is_quiet(manager, size) ||
-                      (pool = pool_for(manager, size)) == NULL || !pool->carve.cuts)) {
-        return reserve_plain(manager, size, handle, error);
-    }
-    uint64_t padded = padded_of(manager, size);
-    acre_run run = acre_carve_take_freed(&pool->carve, padded, pool->carve.unit);
-    if (run.slice == NULL) {
-        return reserve_cut(manager, pool, size, handle, error);
-    }
+// The end of a quick reservation: hands out a run, which the page holds from now on. There is a
+// handle record used before.
+static __attribute__((noinline)) acre_status hand_over(acre_manager *manager, acre_pool *pool,
+                                                       uint64_t size, acre_handle **handle,
+                                                       acre_run run) {
+    acre_given(manager->home->handles.free_head != 0);
     acre_pool_hold(pool, acre_page_at(&manager->heap, acre_slice_page(run.slice)));
     manager->heap.reservations++;
-    *handle = acre_hand_out(manager, pool, size, padded - size, 0, run);
+    *handle = acre_hand_out(manager, pool, size, run.slice->size - size, 0, run);
     return ACRE_OK;
+}
+
+// When nothing is due, and the pool, which cuts its pages, was not given back a run of the size.
+static __attribute__((noinline)) acre_status reserve_open(acre_manager *manager, acre_pool *pool,
+                                                          uint64_t size, acre_handle **handle,
+                                                          acre_error *error) {
+    acre_run run = acre_carve_take_open(&pool->carve, padded_of(manager, size));
+    return run.slice != NULL ? hand_over(manager, pool, size, handle, run)
+                             : reserve_cut(manager, pool, size, handle, error);
+}
+
+// When nothing is pending.
+static inline __attribute__((always_inline)) acre_status
+reserve_quick(acre_manager *manager, uint64_t size, acre_handle **handle, acre_error *error) {
+    acre_pool *pool;
+    if (acre_unlikely(!is_quick(manager, size) || (pool = cut_pool_for(manager, size)) == NULL)) {
+        return reserve_plain(manager, size, handle, error);
+    }
+    acre_run run = acre_carve_take_freed(&pool->carve, padded_of(manager, size), pool->carve.unit);
+    return run.slice != NULL ? hand_over(manager, pool, size, handle, run)
+                             : reserve_open(manager, pool, size, handle, error);
+}
+
+// After what other threads let go of was taken in, the rest is the same: a program that releases
+// elsewhere does so between most of its requests.
+static __attribute__((noinline)) acre_status reserve_after_pending(acre_manager *manager,
+                                                                   uint64_t size,
+                                                                   acre_handle **handle,
+                                                                   acre_error *error) {
+    acre_manager_take_in(manager);
+    return reserve_quick(manager, size, handle, error);
+}
+
+acre_status acre_manager_reserve(acre_manager *manager, uint64_t size, acre_handle **handle,
+                                 acre_error *error) {
+    return acre_unlikely(acre_home_has_pending(manager->home))
+               ? reserve_after_pending(manager, size, handle, error)
+               : reserve_quick(manager, size, handle, error);
 }
 
 // Checks a reservation and makes the request of it.

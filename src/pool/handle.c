@@ -67,14 +67,15 @@ static uint32_t loose_bindings(const acre_handle *record) {
 
 static void free_loose_tables(acre_home *home) {
     for (uint32_t i = 0; i < home->handles.chunk_count; i++) {
-        acre_host_free(&home->host, home->handles.chunks[i]->side, sizeof(loose_table), 16);
+        acre_host_free(&home->host, acre_slab_chunk_at(&home->handles, i)->side,
+                       sizeof(loose_table), 16);
     }
 }
 
 bool acre_loose_handle_prepare(acre_home *home) {
     const acre_slab *slab = &home->handles;
     uint32_t name = slab->free_head != 0 ? slab->free_head : slab->fresh; // taken next
-    acre_slab_chunk *chunk = slab->chunks[name >> 12];
+    acre_slab_chunk *chunk = acre_slab_chunk_at(slab, name >> 12);
     if (chunk->side == NULL) {
         chunk->side = acre_host_alloc_zeroed(&home->host, sizeof(loose_table), 16);
     }
@@ -110,18 +111,24 @@ static void count_orphans(acre_home *home, int64_t change) {
     }
 }
 
-// => the record pushed before a pending one; 0 = none
-static uint32_t older_of(const acre_handle *pending) {
-    return (uint32_t)atomic_load_explicit(&pending->counts, memory_order_relaxed);
+bool acre_handle_end_pending(acre_handle *record) {
+    // Acquire: what others did with the allocation was before.
+    uint64_t counts = atomic_load_explicit(&record->counts, memory_order_acquire);
+    if (counts <= ACRE_OWNER) { // nobody is left who could change it
+        atomic_store_explicit(&record->counts, 0, memory_order_relaxed);
+        return true;
+    }
+    return atomic_fetch_sub_explicit(&record->counts, ACRE_OWNER, memory_order_acq_rel) ==
+           ACRE_OWNER;
 }
 
 void acre_home_close(acre_home *home) {
     int64_t left = (int64_t)acre_slab_live(&home->handles);
     uint32_t name = atomic_exchange_explicit(&home->pending, PENDING_CLOSED, memory_order_acq_rel);
     while (name != 0) { // released while the manager was being destroyed
-        uint32_t older = older_of(acre_handle_at(home, name));
-        left--;
-        name = older;
+        acre_handle *record = acre_handle_at(home, name);
+        name = record->link;
+        left -= acre_handle_end_pending(record);
     }
     count_orphans(home, left);
 }
@@ -131,7 +138,7 @@ uint32_t acre_home_take_pending(acre_home *home) {
     uint32_t first = 0;
     while (newest != 0) { // turn the list round: first pushed first
         acre_handle *handle = acre_handle_at(home, newest);
-        uint32_t older = older_of(handle);
+        uint32_t older = handle->link;
         handle->link = first;
         first = newest;
         newest = older;
@@ -139,10 +146,9 @@ uint32_t acre_home_take_pending(acre_home *home) {
     return first;
 }
 
-// Leaves a record that nothing holds for the manager. Any thread; lock-free. The record is reached
-// by its address: its name could not be looked up while the manager's thread grows the slab. The
-// name of the one pushed before goes where the counts were, which nobody needs any more: the
-// manager's thread may be reading the tag.
+// Leaves a record that nothing holds, or that has one reference left which goes with it, for the
+// manager. Any thread; lock-free. The record is reached by its address: its name could not be
+// looked up while the manager's thread grows the slab.
 static void push(acre_handle *record) {
     acre_home *home = acre_slab_chunk_of(record)->owner;
     uint32_t name = acre_handle_name(record);
@@ -152,7 +158,7 @@ static void push(acre_handle *record) {
             count_orphans(home, -1);
             return;
         }
-        atomic_store_explicit(&record->counts, ACRE_PENDING | head, memory_order_relaxed);
+        record->link = head;
     } while (!atomic_compare_exchange_weak_explicit(&home->pending, &head, name,
                                                     memory_order_release, memory_order_relaxed));
 }
@@ -183,8 +189,9 @@ static void leave_loose(loose_handle *loose) {
 }
 
 static void drop(acre_handle *handle, uint64_t count) {
-    // Also when it is the only reference: the manager's thread may pin a record that others hold
-    // (acre_handle_pin), so whether that or this came first must be one step.
+    // Also when it is the only reference and does not go with the record (push): the manager's
+    // thread may pin a record that others hold, so whether that or this came first must be one
+    // step.
     uint64_t before = atomic_fetch_sub_explicit(&handle->counts, count, memory_order_acq_rel);
     assert(before >= count); // else it was released once too often
     if (before != count) {
@@ -202,8 +209,22 @@ acre_handle *acre_handle_retain(acre_handle *handle) {
     return handle;
 }
 
+// Whether a record holds a binding on another, which goes before it is pushed.
+static bool holds(const acre_handle *record) {
+    return record->slice != ACRE_HANDLE_STALE &&
+           (record->slice & ACRE_HANDLE_HOLD) == ACRE_HANDLE_HOLD;
+}
+
 void acre_handle_release(acre_handle *handle) {
-    if (handle != NULL) {
+    if (handle == NULL) {
+        return;
+    }
+    // Acquire: the others may have let go on other threads; the push makes it known further on.
+    if (acre_likely(!acre_handle_is_loose(handle) &&
+                    atomic_load_explicit(&handle->counts, memory_order_acquire) == ACRE_OWNER &&
+                    !holds(handle))) {
+        push(handle);
+    } else {
         drop(handle, ACRE_OWNER);
     }
 }
@@ -243,15 +264,14 @@ void acre_binding_release(acre_binding *binding) {
 
 uint32_t acre_handle_bindings(acre_handle *record) {
     uint64_t counts = atomic_load_explicit(&record->counts, memory_order_acquire);
-    uint32_t own = (uint32_t)(counts >> 32);
-    return own == UINT32_MAX ? 0 : own + loose_bindings(record); // pending: nothing holds it
+    return (uint32_t)(counts >> 32) + loose_bindings(record);
 }
 
 bool acre_handle_pin(acre_handle *record, uint32_t *bindings) {
     uint64_t counts = atomic_load_explicit(&record->counts, memory_order_relaxed);
     do {
         *bindings = (uint32_t)(counts >> 32);
-        if (counts == 0 || *bindings == UINT32_MAX) { // or pending
+        if (counts == 0) {
             return false;
         }
     } while (!atomic_compare_exchange_weak_explicit(&record->counts, &counts, counts + ACRE_BINDING,
@@ -324,7 +344,7 @@ void acre_handle_hold(acre_handle *record, acre_handle *held) {
 
 acre_handle *acre_handle_end_hold(acre_handle *record) {
     uint32_t slice = record->slice;
-    if (slice == ACRE_HANDLE_STALE || (slice & ACRE_HANDLE_HOLD) != ACRE_HANDLE_HOLD) {
+    if (!holds(record)) {
         return NULL;
     }
     uint64_t place = (uint64_t)record->link << 30 | (~slice & ACRE_HANDLE_NAME);

@@ -3,6 +3,11 @@
 //   any thread                               the manager's thread
 //   last release --push--> pending --take--> free the slice, then the record
 //
+// Whoever holds the only reference pushes the record with it, which spares a locked instruction:
+// the manager's thread takes the reference off when it takes the record. Nobody else can add one
+// meanwhile but that thread, which may pin the record (acre_handle_pin) as long as it has not; then
+// the last binding to go pushes it again.
+//
 // Records live in the manager's home, which outlives the manager while a handle does. A handle
 // made before there was a manager is loose: a record of its own which, once bound, stands for one
 // of the home (its proxy). The two are told apart by their addresses: records of a slab are at
@@ -13,6 +18,7 @@
 #include <acre/handle.h>
 #include <stdatomic.h>
 
+#include "base/pair.h"
 #include "base/slab.h"
 
 // Marks in `slice`, whose names are below 2^30.
@@ -23,16 +29,14 @@
 #define ACRE_HANDLE_NAME  ((UINT32_C(1) << 30) - 1)
 
 struct acre_handle {
-    _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it; while it is
-                             // pending, ACRE_PENDING and the name of the record pushed before
+    _Atomic uint64_t counts; // owners, and bindings << 32; 0 = nothing holds it
     uint32_t slice;          // 0 = none yet; marked as above; else the live slice
-    uint32_t link;           // with an allocation its tag; with a hold the rest of its address;
-                             // else the next unused or taken record
+    uint32_t link;           // with a hold the rest of its address; while it is pending the record
+                             // pushed before; else the next unused or taken one
 };
 
 #define ACRE_OWNER   UINT64_C(1)
 #define ACRE_BINDING (UINT64_C(1) << 32)
-#define ACRE_PENDING (UINT64_C(0xffffffff) << 32) // there are never so many bindings
 
 typedef struct acre_home {
     acre_host host;
@@ -50,6 +54,10 @@ acre_home *acre_home_create(const acre_host *host);
 // The manager is gone: from now on handles are only counted, and the last one frees the home. No
 // record is pending that the caller did not take.
 void acre_home_close(acre_home *home);
+
+// Takes the reference off that a record was pushed with. => whether nothing holds it. The manager's
+// thread, once for a record that was taken.
+bool acre_handle_end_pending(acre_handle *record);
 
 // Takes what is pending. => the first name in the order pushed; the link of each is the next.
 uint32_t acre_home_take_pending(acre_home *home);
@@ -70,14 +78,21 @@ static inline bool acre_handle_is_loose(const acre_handle *handle) {
     return ((uintptr_t)handle & 8) != 0;
 }
 
-// => a record of `home` with one owner and no allocation; a record was prepared.
-static inline acre_handle *acre_handle_take(acre_home *home, uint32_t *name) {
+// => a record of `home` with one owner, of the allocation in a slice (0 = none); a record was
+// prepared.
+static inline acre_handle *acre_handle_take(acre_home *home, uint32_t *name, uint32_t slice) {
     *name = acre_slab_take(&home->handles);
     acre_handle *handle = acre_handle_at(home, *name);
     atomic_store_explicit(&handle->counts, ACRE_OWNER, memory_order_relaxed);
-    handle->slice = 0;
-    handle->link = 0;
+    handle->slice = slice;
     return handle;
+}
+
+// Gives back a record that nothing holds.
+static inline void acre_handle_give(acre_home *home, acre_handle *handle) {
+    acre_slab *slab = &home->handles;
+    acre_store_words((char *)handle + offsetof(acre_handle, slice), 0, slab->free_head);
+    slab->free_head = acre_handle_name(handle);
 }
 
 // => the record of `home` behind a handle, its proxy for a loose one; NULL when the handle is

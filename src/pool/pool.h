@@ -16,6 +16,10 @@
 // Slice records that one reservation may need: a new page's and those of the cut.
 #define ACRE_POOL_RECORDS (ACRE_CARVE_RECORDS + 1u)
 
+_Static_assert(offsetof(acre_usage, in_use) == offsetof(acre_usage, allocations) + 8 &&
+                   offsetof(acre_usage, allocations) == 0,
+               "counted as one");
+
 // What a pool that has no room for a request must make room for.
 typedef struct acre_need {
     uint64_t size;   // requested bytes
@@ -45,8 +49,9 @@ struct acre_pool {
     uint64_t accept_max;
     uint64_t near_low;
     uint64_t near_high;
-    acre_carve carve;
-    acre_usage usage;
+    // What every operation touches lies within lines: a counter across two would be waited for.
+    _Alignas(64) acre_carve carve;
+    _Alignas(64) acre_usage usage;
     uint64_t zero_sized; // live allocations without a page
     uint64_t largest_alloc;
     uint64_t pages;

@@ -143,7 +143,7 @@ acre_status acre_moves_copy(acre_moves *moves, const acre_heap *heap, const acre
         moves->copied = i + 1;
     }
     if (any) { // also behind a failure: what was begun still reads and writes
-        acre_error later = ACRE_ERROR_INIT; // the first failure is the one to tell
+        acre_error later = ACRE_ERROR_INIT; // a queue may hand it to a public function
         acre_status waited =
             wait_with(queue->wait_copies, queue->context, status == ACRE_OK ? error : &later);
         status = status == ACRE_OK ? waited : status;

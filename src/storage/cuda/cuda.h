@@ -77,8 +77,8 @@ static inline acre_cuda_result acre_cuda_scripted(const acre_script *script) {
 // Makes the storage's context current and lets this thread allocate, free and wait while streams
 // are captured. => other than SUCCESS when the driver refuses: nothing is changed then.
 acre_cuda_result acre_cuda_enter(acre_cuda *own, int *capture_mode);
-// Puts the thread back to what it was. Both calls of it are no part of the script: a thread that is
-// left changed would be the harness's fault, not the driver's.
+// Puts the thread back to what it was. Its two calls are no part of the script: a failure on order
+// is not to leave the caller's thread changed.
 void acre_cuda_leave(acre_cuda *own, int *capture_mode);
 
 static inline acre_status acre_cuda_status(const acre_cuda *own, uint64_t size,

@@ -39,12 +39,8 @@ acre_status acre_opencl_read(void *context, const acre_resource *source, void *b
 static int32_t copy_at(opencl_storage *own, bool blocking, void *target, const void *source,
                        uint64_t size) {
     int32_t code;
-    OPENCL_CALL(&own->driver, code, svm_copy, own->queue, blocking, target, source, (size_t)size, 0,
-                NULL, NULL);
-    if (code == 0) {
-        own->copying = !blocking; // what blocks comes after every copy before it
-    }
-    return code;
+    return OPENCL_CALL(&own->driver, code, svm_copy, own->queue, blocking, target, source,
+                       (size_t)size, 0, NULL, NULL);
 }
 
 acre_status acre_opencl_svm_copy(void *context, const acre_resource *source,
@@ -68,7 +64,6 @@ acre_status acre_opencl_wait(void *context, acre_error *error) {
     opencl_storage *own = context;
     int32_t code;
     OPENCL_CALL(&own->driver, code, finish, own->queue);
-    own->copying = code == 0 ? false : own->copying;
     for (uint32_t i = 0; code == 0 && i < own->streams.capacity; i++) {
         if (own->streams.slots[i] != NULL) {
             OPENCL_CALL(&own->driver, code, finish, own->streams.slots[i]);

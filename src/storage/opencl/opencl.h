@@ -27,7 +27,6 @@ typedef struct opencl_storage {
     uint64_t largest_allocation;
     uint64_t alignment; // of pages
     uint64_t bytes;     // of all pages
-    bool copying;       // shared memory: a copy may be going on
     opencl_streams streams;
 } opencl_storage;
 

@@ -71,6 +71,10 @@ acre_status acre_opencl_alloc(void *context, uint64_t size, uint64_t *id, acre_e
 void acre_opencl_dealloc(void *context, uint64_t id) {
     opencl_storage *own = context;
     opencl_page *page = acre_opencl_page(id);
+    // The driver is to keep a buffer until its commands are done; PoCL 3.1 forgets that for kernels
+    // on sub-buffers, whose bytes then land in whoever gets the memory next.
+    acre_error ignored = ACRE_ERROR_INIT;
+    (void)acre_opencl_wait(own, &ignored);
     int32_t code; // nobody could do anything about it
     OPENCL_CALL(&own->driver, code, release_buffer, page->memory.buffer);
     own->bytes -= page->size;

@@ -36,22 +36,13 @@ acre_status acre_opencl_svm_alloc(void *context, uint64_t size, uint64_t *id, ac
     return ACRE_OK;
 }
 
-// The driver frees a buffer once its commands are done, but shared memory at once, under a copy
-// that goes on where waiting for it failed. => whether none does; else the page is left to the
-// driver.
-static bool is_settled(opencl_storage *own) {
-    int32_t code = 0;
-    if (own->copying) {
-        OPENCL_CALL(&own->driver, code, finish, own->queue);
-        own->copying = code != 0;
-    }
-    return code == 0;
-}
-
 void acre_opencl_svm_dealloc(void *context, uint64_t id) {
     opencl_storage *own = context;
     opencl_page *page = acre_opencl_page(id);
-    if (is_settled(own) && acre_opencl_ordered(&own->driver) == 0) {
+    // Shared memory is freed at once, under whatever works on it. What cannot be waited for is left
+    // to the driver.
+    acre_error ignored = ACRE_ERROR_INIT;
+    if (acre_opencl_wait(own, &ignored) == ACRE_OK && acre_opencl_ordered(&own->driver) == 0) {
         own->driver.api.svm_free(own->context, page->memory.svm);
     }
     own->bytes -= page->size;
