@@ -98,7 +98,6 @@ static acre_status allocate(work *w) {
         assert_true(strlen(error.native_text) > 0);
         assert_true(stand_in->memories <= memories); // less by what was given back before
     }
-    // A page that could not be waited for is off the books, and freed at a flush or the end.
     assert_int_equal(stats_of(w->storage).bytes_allocated, before);
     return status;
 }

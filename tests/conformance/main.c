@@ -74,8 +74,10 @@ static int run_list(const subject_list *list) {
             }
             continue;
         }
-        acre_storage_destroy(storage);
+        // It stays until the end, so that the driver does: some do not survive being loaded anew for
+        // each test.
         failed += run_subject(about) != 0;
+        acre_storage_destroy(storage);
     }
     return failed;
 }
