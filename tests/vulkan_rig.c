@@ -4,7 +4,17 @@
 #include "storage/storage.h"
 #include "storage/vulkan/api.h"
 
+void vulkan_keep_drivers(void) {
+    static const char *const names[] = {"libVkLayer_khronos_validation.so",
+                                        "libVkLayer_MESA_device_select.so", "libvulkan_lvp.so"};
+    char why[200];
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        (void)acre_os_library(names[i], why, sizeof why); // those that are here
+    }
+}
+
 int vulkan_missing(void) {
+    vulkan_keep_drivers();
     uint32_t count = 0;
     acre_error error = ACRE_ERROR_INIT;
     if (acre_backend_devices(ACRE_BACKEND_VULKAN, &count, &error) == ACRE_OK) {

@@ -10,6 +10,11 @@
 // variable ACRE_REQUIRE_DEVICES names vulkan.
 int vulkan_missing(void);
 
+// Keeps what the loader unloads with an instance, the validation layer and mesa's driver: they are
+// not loaded anew for each storage, and what they leak has their names in its stack, which
+// tests/lsan.supp knows.
+void vulkan_keep_drivers(void);
+
 // The stand-in for a loader at a path, as it is when nothing was ordered.
 vulkan_stand_in *vulkan_stand_in_at(const char *path);
 

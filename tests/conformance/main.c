@@ -74,10 +74,8 @@ static int run_list(const subject_list *list) {
             }
             continue;
         }
-        // It stays until the end, so that the driver does: some do not survive being loaded anew for
-        // each test.
-        failed += run_subject(about) != 0;
         acre_storage_destroy(storage);
+        failed += run_subject(about) != 0;
     }
     return failed;
 }

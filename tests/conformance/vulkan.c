@@ -102,6 +102,7 @@ const subject_list vulkan_subjects = {"vulkan", subjects, COUNT_OF(subjects)};
 
 // What the tests' build or the device lacks is known when a first storage is made.
 static void settle_subjects(void) {
+    vulkan_keep_drivers();
     for (size_t i = 0; i < COUNT_OF(subjects) && !vulkan_has_kernel(); i++) {
         subjects[i].add = NULL;
     }
