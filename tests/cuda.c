@@ -326,7 +326,7 @@ static void a_launch_that_fails_is_told_and_over(void **state) {
     acre_error error = ACRE_ERROR_INIT;
     acre_resource source = resource_of(storage, page, 0, 100);
     acre_resource target = resource_of(storage, page, 4096, 100);
-    for (uint64_t nth = 1; nth <= 3; nth++) { // entering takes two calls, the launch is the third
+    for (uint64_t nth = 1; nth <= 4; nth++) { // entering takes two calls, the launch is the fourth
         assert_ok(acre_storage_copy(storage, &source, &target, &error));
         assert_ok(acre_storage_fail(storage, nth, false, 719, NULL));
         assert_status(ACRE_BACKEND_ERROR, acre_storage_wait(storage, &error));
@@ -446,8 +446,15 @@ static void work_that_would_become_part_of_a_graph_is_refused(void **state) {
     expect_captured(acre_storage_read(storage, &first, bytes, &error), &error);
     expect_captured(storage->ops.event_record(storage->context, on, &later, &error), &error);
     expect_captured(storage->ops.event_wait(storage->context, event, on, &error), &error);
+    // A copy that is gathered is told when it is to begin, and is not made later.
+    acre_resource far = resource_of(storage, page, 64, 8);
+    assert_ok(acre_storage_copy(storage, &first, &far, &error));
+    expect_captured(storage->ops.event_record(storage->context, 0, &later, &error), &error);
+    assert_int_equal(fake_cuda_calls("cuLaunchKernel"), 0);
     assert_true(fake_cuda_capture_end(params.stream));
     assert_int_equal(fake_cuda()->captured, 0);
+    assert_ok(acre_storage_wait(storage, NULL));
+    assert_int_equal(fake_cuda_calls("cuLaunchKernel"), 0);
     storage->ops.event_destroy(storage->context, event);
     acre_storage_dealloc(storage, page);
     close_storage(storage);

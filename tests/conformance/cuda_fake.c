@@ -79,8 +79,9 @@ static void stream_destroy(acre_storage *storage, uint64_t stream) {
 
 #define FAKE_SUBJECT(text, creation, rounds)                                                       \
     {                                                                                              \
-        .name = (text), .create = (creation), .maps = true, .events = true, .lost_code = 700,      \
-        .rounding = (rounds), .stream_create = stream_create, .stream_destroy = stream_destroy     \
+        .name = (text), .create = (creation), .maps = true, .alone = true, .events = true,         \
+        .lost_code = 700, .rounding = (rounds), .stream_create = stream_create,                    \
+        .stream_destroy = stream_destroy                                                           \
     }
 
 static const subject fake[] = {

@@ -74,8 +74,15 @@ static int run_list(const subject_list *list) {
             }
             continue;
         }
-        acre_storage_destroy(storage);
+        // It stays until the end, so that the driver does: some do not survive being loaded anew
+        // for each test.
+        if (about->alone) {
+            acre_storage_destroy(storage);
+        }
         failed += run_subject(about) != 0;
+        if (!about->alone) {
+            acre_storage_destroy(storage);
+        }
     }
     return failed;
 }

@@ -23,6 +23,8 @@ typedef struct subject {
     // NULL = the back end has no kernels. `wait` false: it may still run when the call returns.
     void (*add)(acre_storage *storage, const acre_resource *resource, uint32_t value, bool wait);
 
+    bool alone; // it cannot have two storages at a time
+
     // A second stream of the same device, to order work with, and its end; NULL = none.
     uint64_t (*stream_create)(acre_storage *storage);
     void (*stream_destroy)(acre_storage *storage, uint64_t stream);

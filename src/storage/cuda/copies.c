@@ -20,13 +20,13 @@ static acre_status finish(const acre_cuda *own, uint64_t size, acre_cuda_result 
 acre_status acre_cuda_copy(void *context, const acre_resource *source, const acre_resource *target,
                            acre_error *error) {
     acre_cuda *own = context;
+    if (acre_cuda_gather(own, target->as.cuda, source->as.cuda, source->size)) {
+        return ACRE_OK;
+    }
     int mode;
     acre_cuda_result code = acre_cuda_enter(own, &mode);
     if (code == ACRE_CUDA_SUCCESS) {
-        code = acre_cuda_check_capture(own, own->stream);
-        if (code == ACRE_CUDA_SUCCESS) {
-            code = acre_cuda_gather(own, target->as.cuda, source->as.cuda, source->size);
-        }
+        code = acre_cuda_gather_or_copy(own, target->as.cuda, source->as.cuda, source->size);
         acre_cuda_leave(own, &mode);
     }
     return finish(own, source->size, code, error);

@@ -147,9 +147,15 @@ acre_cuda_result acre_cuda_page_map(acre_cuda *own, acre_cuda_range *page, uint6
 void acre_cuda_page_unmap(acre_cuda *own, acre_cuda_range *page);
 void acre_cuda_forget(acre_cuda *own, acre_cuda_backing *backing);
 
-// Copies on the storage's stream, mostly later: acre_cuda_gather_end begins what is left. Both
-// between enter and leave.
-acre_cuda_result acre_cuda_gather(acre_cuda *own, uint64_t target, uint64_t source, uint64_t size);
+// Copies on the storage's stream, mostly later: acre_cuda_gather_end begins what is left.
+//
+// Without a call of the driver, which a few hundred copies would wait for before the first of them
+// begins. => false when it needs one: then acre_cuda_gather_or_copy, between enter and leave.
+bool acre_cuda_gather(acre_cuda *own, uint64_t target, uint64_t source, uint64_t size);
+acre_cuda_result acre_cuda_gather_or_copy(acre_cuda *own, uint64_t target, uint64_t source,
+                                          uint64_t size);
+// Between enter and leave. => STREAM_CAPTURE_UNSUPPORTED, and what the driver says: then those that
+// were left are not made.
 acre_cuda_result acre_cuda_gather_end(acre_cuda *own);
 
 acre_status acre_cuda_copy(void *context, const acre_resource *source, const acre_resource *target,

@@ -42,24 +42,20 @@ acre_cuda_result acre_cuda_gather_end(acre_cuda *own) {
         return ACRE_CUDA_SUCCESS;
     }
     void *parameters[] = {pieces};
-    acre_cuda_result code =
-        acre_cuda_call(own, launch(own->copy_kernel, pieces->first[pieces->count], 1, 1, THREADS, 1,
-                                   1, 0, own->stream, parameters, NULL));
+    acre_cuda_result code = acre_cuda_check_capture(own, own->stream);
+    if (code == ACRE_CUDA_SUCCESS) {
+        code = acre_cuda_call(own, launch(own->copy_kernel, pieces->first[pieces->count], 1, 1,
+                                          THREADS, 1, 1, 0, own->stream, parameters, NULL));
+    }
     pieces->count = 0; // also when it failed: whoever waits is told, and asks for all of them again
     return code;
 }
 
-acre_cuda_result acre_cuda_gather(acre_cuda *own, uint64_t target, uint64_t source, uint64_t size) {
-    if (size >= large || (target | source) % 16 != 0 || !has_kernel(own)) {
-        return acre_cuda_call(own, copy(target, source, (size_t)size, own->stream));
-    }
-    acre_cuda_pieces *pieces = &own->pieces;
-    if (pieces->count == ACRE_CUDA_PIECES) {
-        acre_cuda_result code = acre_cuda_gather_end(own);
-        if (code != ACRE_CUDA_SUCCESS) {
-            return code;
-        }
-    }
+static bool suits_kernel(uint64_t target, uint64_t source, uint64_t size) {
+    return size < large && (target | source) % 16 == 0;
+}
+
+static void add(acre_cuda_pieces *pieces, uint64_t target, uint64_t source, uint64_t size) {
     uint32_t at = pieces->count++;
     if (at == 0) {
         pieces->first[0] = 0;
@@ -69,5 +65,29 @@ acre_cuda_result acre_cuda_gather(acre_cuda *own, uint64_t target, uint64_t sour
     pieces->list[at].size = size;
     pieces->first[at + 1] =
         pieces->first[at] + (uint32_t)((size + ACRE_CUDA_CHUNK - 1) / ACRE_CUDA_CHUNK);
-    return ACRE_CUDA_SUCCESS;
+}
+
+bool acre_cuda_gather(acre_cuda *own, uint64_t target, uint64_t source, uint64_t size) {
+    bool gathered = own->kernel_state == ACRE_CUDA_KERNEL_READY &&
+                    own->pieces.count < ACRE_CUDA_PIECES && suits_kernel(target, source, size);
+    if (gathered) {
+        add(&own->pieces, target, source, size);
+    }
+    return gathered;
+}
+
+acre_cuda_result acre_cuda_gather_or_copy(acre_cuda *own, uint64_t target, uint64_t source,
+                                          uint64_t size) {
+    if (suits_kernel(target, source, size) && has_kernel(own)) {
+        acre_cuda_result code =
+            own->pieces.count == ACRE_CUDA_PIECES ? acre_cuda_gather_end(own) : ACRE_CUDA_SUCCESS;
+        if (code == ACRE_CUDA_SUCCESS) {
+            add(&own->pieces, target, source, size);
+        }
+        return code;
+    }
+    acre_cuda_result code = acre_cuda_check_capture(own, own->stream);
+    return code != ACRE_CUDA_SUCCESS
+               ? code
+               : acre_cuda_call(own, copy(target, source, (size_t)size, own->stream));
 }
