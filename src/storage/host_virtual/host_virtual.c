@@ -75,29 +75,30 @@ static int extend_file(virtual_storage *own, uint64_t end) {
     return code;
 }
 
-static acre_status create_memory(virtual_storage *own, uint64_t size, virtual_memory **memory,
-                                 acre_error *error) {
+// => NULL with the error.
+static virtual_memory *create_memory(virtual_storage *own, uint64_t size, acre_error *error) {
     uint64_t total = own->params.total_memory;
     bool too_large = size > acre_round_up(own->params.largest_allocation, own->file_page);
     if (too_large || own->bytes > total || size > total - own->bytes) {
         acre_error_native(error, ACRE_OUT_OF_MEMORY, size, 0, "");
         error->capacity = too_large ? own->params.largest_allocation : total;
-        return ACRE_OUT_OF_MEMORY;
+        return NULL;
     }
     virtual_memory *made = acre_host_alloc(&own->host, sizeof *made, _Alignof(virtual_memory));
     if (made == NULL) {
-        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *made);
+        acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *made);
+        return NULL;
     }
     int code = extend_file(own, acre_add_saturating(own->file_end, size));
     if (code != 0) {
         acre_host_free(&own->host, made, sizeof *made, _Alignof(virtual_memory));
-        return acre_host_refused(error, size, code);
+        acre_host_refused(error, size, code);
+        return NULL;
     }
     *made = (virtual_memory){own->file_end, size};
     own->file_end += size;
     own->bytes += size;
-    *memory = made;
-    return ACRE_OK;
+    return made;
 }
 
 static void destroy_memory(virtual_storage *own, virtual_memory *memory) {
@@ -109,10 +110,9 @@ static void destroy_memory(virtual_storage *own, virtual_memory *memory) {
 
 static acre_status virtual_memory_create(void *context, uint64_t size, uint64_t *memory,
                                          acre_error *error) {
-    virtual_memory *made = NULL;
-    acre_status status = create_memory(context, size, &made, error);
+    virtual_memory *made = create_memory(context, size, error);
     *memory = (uint64_t)(uintptr_t)made;
-    return status;
+    return made != NULL ? ACRE_OK : error->status;
 }
 
 static void virtual_memory_destroy(void *context, uint64_t memory) {
@@ -121,22 +121,24 @@ static void virtual_memory_destroy(void *context, uint64_t memory) {
 
 // ---- ranges --------------------------------------------------------------------------------
 
-static acre_status reserve(virtual_storage *own, uint64_t size, uint64_t alignment,
-                           virtual_range **range, acre_error *error) {
+// => NULL with the error.
+static virtual_range *reserve(virtual_storage *own, uint64_t size, uint64_t alignment,
+                              acre_error *error) {
     virtual_range *made = acre_host_alloc(&own->host, sizeof *made, _Alignof(virtual_range));
     if (made == NULL) {
-        return acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *made);
+        acre_error_refuse(error, ACRE_OUT_OF_HOST_MEMORY, sizeof *made);
+        return NULL;
     }
     int code = fails(own);
     char *base = code != 0 ? NULL : acre_os_addresses_reserve(size, alignment);
     if (base == NULL) {
         code = code != 0 ? code : errno;
         acre_host_free(&own->host, made, sizeof *made, _Alignof(virtual_range));
-        return acre_host_refused(error, size, code);
+        acre_host_refused(error, size, code);
+        return NULL;
     }
     *made = (virtual_range){base, size, NULL};
-    *range = made;
-    return ACRE_OK;
+    return made;
 }
 
 static void release(virtual_storage *own, virtual_range *range) {
@@ -147,13 +149,12 @@ static void release(virtual_storage *own, virtual_range *range) {
 static acre_status virtual_range_reserve(void *context, uint64_t size, uint64_t *range,
                                          acre_error *error) {
     virtual_storage *own = context;
-    virtual_range *made = NULL;
     // From a multiple of the granularity on, where that is a power of two: huge pages need it.
     uint64_t alignment =
         acre_is_power_of_two(own->params.granularity) ? own->params.granularity : own->file_page;
-    acre_status status = reserve(own, size, alignment, &made, error);
+    virtual_range *made = reserve(own, size, alignment, error);
     *range = (uint64_t)(uintptr_t)made;
-    return status;
+    return made != NULL ? ACRE_OK : error->status;
 }
 
 static void virtual_range_release(void *context, uint64_t range) {
@@ -214,14 +215,12 @@ static acre_status virtual_unmap(void *context, uint64_t range, uint64_t offset,
 static acre_status virtual_alloc(void *context, uint64_t size, uint64_t *id, acre_error *error) {
     virtual_storage *own = context;
     uint64_t rounded = acre_round_up(size, own->file_page);
-    virtual_range *range = NULL;
-    virtual_memory *memory = NULL;
-    acre_status status = reserve(own, rounded, own->file_page, &range, error);
-    if (status != ACRE_OK) {
-        return status;
+    virtual_range *range = reserve(own, rounded, own->file_page, error);
+    if (range == NULL) {
+        return error->status;
     }
-    status = create_memory(own, rounded, &memory, error);
-    if (status == ACRE_OK) {
+    virtual_memory *memory = create_memory(own, rounded, error);
+    if (memory != NULL) {
         int code = map_bytes(own, range->base, memory, rounded);
         if (code == 0) {
             range->page = memory;
@@ -229,10 +228,10 @@ static acre_status virtual_alloc(void *context, uint64_t size, uint64_t *id, acr
             return ACRE_OK;
         }
         destroy_memory(own, memory);
-        status = acre_host_refused(error, size, code);
+        acre_host_refused(error, size, code);
     }
     release(own, range);
-    return status;
+    return error->status;
 }
 
 static void virtual_dealloc(void *context, uint64_t id) {
