@@ -154,14 +154,15 @@ static void relocation(uint64_t count, uint64_t unit) {
     wanted.room = ACRE_RELOCATION_ROOM_MAY_ADD;
     acre_relocation_report report = ACRE_RELOCATION_REPORT_INIT;
     double best = 1e30;
-    for (int round = 0; round < ROUNDS; round++) {
+    acre_handle **handles = calloc(count + 1, sizeof *handles);
+    for (int round = 0; round < ROUNDS && handles != NULL; round++) {
         acre_manager *manager = NULL;
-        acre_handle *handle = NULL; // each lives as long as the manager
         need(acre_manager_create(storage, &options, &manager, &error), &error);
         for (uint64_t i = 0; i < count; i++) {
-            need(acre_manager_reserve(manager, (1 + i * 5 % 8) * unit, &handle, &error), &error);
+            need(acre_manager_reserve(manager, (1 + i * 5 % 8) * unit, &handles[i], &error),
+                 &error);
         }
-        need(acre_manager_reserve(manager, count * unit * 5, &handle, &error), &error);
+        need(acre_manager_reserve(manager, count * unit * 5, &handles[count], &error), &error);
         wait_for(storage);
         acre_relocation *plan = NULL;
         need(acre_manager_relocation_plan(manager, &wanted, &plan, &error), &error);
@@ -171,8 +172,12 @@ static void relocation(uint64_t count, uint64_t unit) {
         need(acre_relocation_commit(plan, &report, &error), &error);
         acre_relocation_destroy(plan);
         best = took < best ? took : best;
+        for (uint64_t i = 0; i <= count; i++) {
+            acre_manager_release(manager, handles[i]);
+        }
         acre_manager_destroy(manager);
     }
+    free(handles);
     figure("relocation_moves", (double)report.moves, "moves");
     figure("relocation_bytes", (double)report.bytes, "bytes");
     figure("relocation_copies", (double)report.bytes / best, "GB/s");
