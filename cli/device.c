@@ -172,7 +172,7 @@ static outcome settle_memory(const device_choice *device, device_limits *limits)
     }
     bool has_largest = device->kind->backend >= ACRE_BACKEND_CUDA && largest > 0;
     if (limits->max_page == 0) {
-        limits->max_page = limits->memory / 4;
+        limits->max_page = limits->memory < 4 ? 1 : limits->memory / 4;
         if (has_largest && limits->max_page > largest)
             limits->max_page = largest;
     }

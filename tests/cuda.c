@@ -91,11 +91,10 @@ static void ranges_share_the_cap_with_pages(void **state) {
 
 static void the_devices_own_refusal_has_its_code_and_text(void **state) {
     (void)state;
-    fake_cuda()->memory = 8 * MIB;
     for (size_t i = 0; i < COUNT_OF(all_memories); i++) {
-        acre_cuda_storage_params params = fake_params(all_memories[i]);
-        params.total_memory = 64 * MIB;
-        acre_storage *storage = storage_with(&params);
+        fake_cuda()->memory = 64 * GIB;
+        acre_storage *storage = storage_of(all_memories[i]);
+        fake_cuda()->memory = 8 * MIB; // others took the rest
         acre_error error = ACRE_ERROR_INIT;
         uint64_t page = 0;
         assert_status(ACRE_OUT_OF_MEMORY, acre_storage_alloc(storage, 16 * MIB, &page, &error));
@@ -108,6 +107,18 @@ static void the_devices_own_refusal_has_its_code_and_text(void **state) {
         assert_non_null(strstr(error.native_text, "CUDA_ERROR_ILLEGAL_ADDRESS"));
         close_storage(storage);
     }
+}
+
+static void a_limit_above_the_devices_memory_is_the_devices(void **state) {
+    (void)state;
+    acre_cuda_storage_params params = fake_params(ACRE_CUDA_PLAIN);
+    params.total_memory = UINT64_MAX;
+    acre_storage *storage = storage_with(&params);
+    acre_storage_limits limits = ACRE_STORAGE_LIMITS_INIT;
+    acre_storage_limits_get(storage, &limits);
+    assert_int_equal(limits.total_memory, 64 * GIB);
+    assert_int_equal(limits.largest_allocation, 64 * GIB);
+    close_storage(storage);
 }
 
 static void freed_stream_ordered_pages_serve_the_next_until_a_flush(void **state) {
@@ -679,6 +690,7 @@ int main(void) {
         cmocka_unit_test_setup(caps_are_kept_and_name_their_capacity, reset_driver),
         cmocka_unit_test_setup(ranges_share_the_cap_with_pages, reset_driver),
         cmocka_unit_test_setup(the_devices_own_refusal_has_its_code_and_text, reset_driver),
+        cmocka_unit_test_setup(a_limit_above_the_devices_memory_is_the_devices, reset_driver),
         cmocka_unit_test_setup(freed_stream_ordered_pages_serve_the_next_until_a_flush,
                                reset_driver),
         cmocka_unit_test_setup(a_warm_reservation_and_its_resolution_call_no_driver, reset_driver),

@@ -166,6 +166,41 @@ static void what_a_storage_cannot_do_is_unsupported(void **state) {
     acre_storage_destroy(storage);
 }
 
+// The handle of one would be the address of another.
+static void bytes_of_another_kind_of_storage_are_refused(void **state) {
+    (void)state;
+    acre_storage *storage = NULL;
+    assert_ok(acre_storage_host_create(NULL, NULL, &storage, NULL));
+    for (int kind = ACRE_RESOURCE_SIMULATED; kind <= ACRE_RESOURCE_VULKAN + 1; kind++) {
+        acre_resource resource = ACRE_RESOURCE_INIT;
+        resource.kind = (acre_resource_kind)kind;
+        resource.size = 4;
+        resource.as.words[0] = 1;
+        uint32_t word = 7;
+        acre_error error = ACRE_ERROR_INIT;
+        assert_status(ACRE_INVALID_ARGUMENT, acre_storage_write(storage, &resource, &word, &error));
+        assert_non_null(strstr(error.detail, "kind"));
+        assert_status(ACRE_INVALID_ARGUMENT, acre_storage_read(storage, &resource, &word, &error));
+        assert_int_equal(word, 7);
+    }
+    acre_storage_destroy(storage);
+}
+
+static void a_code_that_no_driver_has_is_no_failure_on_order(void **state) {
+    (void)state;
+    acre_storage *storage = NULL;
+    assert_ok(acre_storage_host_virtual_create(NULL, NULL, &storage, NULL));
+    const int64_t codes[] = {INT64_MIN, INT64_MAX, INT64_C(1) << 32, -(INT64_C(1) << 40)};
+    acre_error error = ACRE_ERROR_INIT;
+    for (size_t i = 0; i < COUNT_OF(codes); i++) {
+        assert_status(ACRE_INVALID_ARGUMENT, acre_storage_fail(storage, 1, true, codes[i], &error));
+    }
+    acre_pool_options pool = direct_pool(ACRE_UNSET);
+    rig r = rig_pools_on(storage, MIB, 32, &pool, 1);
+    acre_manager_release(r.manager, take(r.manager, 1000)); // none was taken down
+    rig_close(&r);
+}
+
 static void a_table_of_another_version_is_unsupported(void **state) {
     (void)state;
     acre_storage_ops ops = needed_ops();
@@ -381,6 +416,8 @@ int main(void) {
         cmocka_unit_test(half_a_group_of_operations_is_refused_by_the_name_of_what_is_missing),
         cmocka_unit_test(a_granularity_of_nothing_is_refused),
         cmocka_unit_test(what_a_storage_cannot_do_is_unsupported),
+        cmocka_unit_test(bytes_of_another_kind_of_storage_are_refused),
+        cmocka_unit_test(a_code_that_no_driver_has_is_no_failure_on_order),
         cmocka_unit_test(a_table_of_another_version_is_unsupported),
         cmocka_unit_test(a_table_of_a_smaller_older_struct_is_accepted),
         cmocka_unit_test(a_table_too_small_for_a_needed_operation_lacks_it),

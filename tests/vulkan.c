@@ -93,13 +93,20 @@ static void a_resource_of_another_storage_is_an_error(void **state) {
     theirs.as.vulkan.buffer ^= UINT64_C(1) << 60; // handles of two devices may be equal
     char bytes[1000] = {0};
     acre_error error = ACRE_ERROR_INIT;
-    assert_status(ACRE_BACKEND_ERROR, acre_storage_write(storage, &theirs, bytes, &error));
+    assert_status(ACRE_INVALID_ARGUMENT, acre_storage_write(storage, &theirs, bytes, &error));
     assert_non_null(strstr(error.detail, "another storage"));
-    assert_status(ACRE_BACKEND_ERROR, acre_storage_read(storage, &theirs, bytes, NULL));
-    assert_status(ACRE_BACKEND_ERROR, acre_storage_copy(storage, &resource, &theirs, &error));
-    assert_status(ACRE_BACKEND_ERROR, acre_storage_copy(storage, &theirs, &resource, &error));
+    assert_status(ACRE_INVALID_ARGUMENT, acre_storage_read(storage, &theirs, bytes, NULL));
+    assert_status(ACRE_INVALID_ARGUMENT, acre_storage_copy(storage, &resource, &theirs, &error));
+    assert_status(ACRE_INVALID_ARGUMENT, acre_storage_copy(storage, &theirs, &resource, &error));
     theirs.kind = ACRE_RESOURCE_HOST;
-    assert_status(ACRE_BACKEND_ERROR, acre_storage_read(storage, &theirs, bytes, NULL));
+    assert_status(ACRE_INVALID_ARGUMENT, acre_storage_read(storage, &theirs, bytes, NULL));
+    acre_resource beyond = resource;
+    beyond.as.vulkan.offset = UINT64_MAX - 15;
+    assert_status(ACRE_INVALID_ARGUMENT, acre_storage_write(storage, &beyond, bytes, &error));
+    assert_non_null(strstr(error.detail, "beyond"));
+    beyond = resource;
+    beyond.size = UINT64_C(1) << 40;
+    assert_status(ACRE_INVALID_ARGUMENT, acre_storage_read(storage, &beyond, bytes, NULL));
     acre_storage_dealloc(storage, id);
     acre_storage_dealloc(other, foreign);
     acre_storage_destroy(storage);

@@ -5,6 +5,9 @@
 // them into a sentence for a person. No string is built unless it is asked for, so an expected
 // outcome, such as "no room without a new page", costs a few stores.
 //
+// Wherever a function takes an acre_error, NULL is allowed; other pointers must not be NULL unless
+// the function says so.
+//
 // After any error, live allocations, routing and page sizes are as they were before the call, and
 // the object can be used on.
 #ifndef ACRE_STATUS_H

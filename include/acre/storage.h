@@ -230,8 +230,9 @@ ACRE_API void acre_storage_stats_get(const acre_storage *storage, acre_storage_s
 
 // Copies bytes of this process into all of `target`, which acre_manager_resolve gave, or all of
 // `source` out of it. The bytes are there when the call returns; work of the device that touches
-// them must be done before. Not meant for data in bulk. UNSUPPORTED when the back end cannot, and
-// what the back end fails with. The storage's thread.
+// them must be done before. Not meant for data in bulk. UNSUPPORTED when the back end cannot;
+// INVALID_ARGUMENT for a resource of another kind of storage, or bytes that are NULL; and what the
+// back end fails with. The storage's thread.
 ACRE_API ACRE_CHECKED acre_status acre_storage_write(acre_storage *storage,
                                                      const acre_resource *target, const void *bytes,
                                                      acre_error *error);
@@ -245,7 +246,8 @@ ACRE_API ACRE_CHECKED acre_status acre_storage_wait(acre_storage *storage, acre_
 // Failures on order, so that a program can be tested for what it does then. The `nth` call from
 // now (1 = the next) that the storage makes to the driver fails without reaching it, with
 // `and_after` every later one too; nth = 0 ends that. `native_code` is what the driver says; 0 =
-// its code for no memory left. UNSUPPORTED for a storage made by acre_storage_create.
+// its code for no memory left. UNSUPPORTED for a storage made by acre_storage_create;
+// INVALID_ARGUMENT for a code of more than 32 bits.
 ACRE_API ACRE_CHECKED acre_status acre_storage_fail(acre_storage *storage, uint64_t nth,
                                                     bool and_after, int64_t native_code,
                                                     acre_error *error);

@@ -26,7 +26,7 @@ typedef struct acre_cuda_storage_params {
     // are given back behind it. NULL = a stream of the storage's own for copies, and the whole
     // device is waited for before such a page goes.
     void *stream;
-    uint64_t total_memory;       // bytes it will hold at most; 0 = the device's memory
+    uint64_t total_memory;       // bytes it will hold at most; 0, or more than that = the device's
     uint64_t largest_allocation; // bytes of one page or memory; 0 = total_memory
     bool exportable;             // memory that is mapped can be shared: acre_storage_cuda_export
     const char *library;         // path of the driver; NULL = libcuda.so.1

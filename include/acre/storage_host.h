@@ -27,7 +27,7 @@ typedef struct acre_host_virtual_storage_params {
     uint64_t largest_allocation; // bytes of one page; 0 = total_memory
     uint64_t granularity;        // bytes, a multiple of the system's page size; 0 = 2 MiB
     // Huge pages from the system's reserve (/proc/sys/vm/nr_hugepages), of its default size, which
-    // divides the granularity.
+    // divides the granularity. Whether the reserve has any shows when memory is asked for.
     bool huge_pages;
 } acre_host_virtual_storage_params;
 

@@ -39,7 +39,7 @@ typedef struct acre_vulkan_storage_params {
     uint32_t required;
     uint32_t preferred;
     uint32_t buffer_usage;       // VkBufferUsageFlags beside storage and transfers
-    uint64_t total_memory;       // bytes it will hold at most; 0 = the heap's size
+    uint64_t total_memory;       // bytes it will hold at most; 0, or more than that = the heap's
     uint64_t largest_allocation; // bytes of one page; 0 = the device's largest
     const char *library;         // path of the loader; NULL = libvulkan.so.1
 } acre_vulkan_storage_params;

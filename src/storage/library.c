@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/os.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,9 @@ acre_status acre_library_open(const char *path, const char *advice, void **libra
         return ACRE_OK;
     }
     acre_error_native(error, ACRE_UNSUPPORTED, 0, 0, why);
-    snprintf(error->detail, sizeof error->detail, "%.60s is not here: %s", path, advice);
+    bool missing = strstr(why, "No such file") != NULL;
+    snprintf(error->detail, sizeof error->detail, "%.60s %s: %s", path,
+             missing ? "is not here" : "cannot be loaded", advice);
     return ACRE_UNSUPPORTED;
 }
 

@@ -245,7 +245,18 @@ static acre_status check_bytes(const acre_storage *storage, const acre_resource 
     if (bytes == NULL && resource->size > 0) {
         return acre_error_set(error, ACRE_INVALID_ARGUMENT, "the bytes are NULL");
     }
+    // Another kind's handle would be taken for an address.
+    if (resource->size > 0 && storage->resources != ACRE_RESOURCE_NONE &&
+        resource->kind != storage->resources) {
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT,
+                              "the resource is of another kind of storage than %s", storage->name);
+    }
     return ACRE_OK;
+}
+
+// What the back end says of bytes. That a resource is none of its own is the caller's to mend.
+static acre_status bytes_status(acre_status status) {
+    return status == ACRE_INVALID_ARGUMENT ? status : backend_status(status);
 }
 
 acre_status acre_storage_write(acre_storage *storage, const acre_resource *target,
@@ -254,7 +265,7 @@ acre_status acre_storage_write(acre_storage *storage, const acre_resource *targe
     acre_error *detail = acre_error_open(error, &local);
     acre_status status = check_bytes(storage, target, bytes, detail);
     if (status == ACRE_OK && target->size > 0) {
-        status = backend_status(storage->ops.write(storage->context, target, bytes, detail));
+        status = bytes_status(storage->ops.write(storage->context, target, bytes, detail));
         detail->status = status;
     }
     return acre_error_close(error, detail, status);
@@ -266,24 +277,33 @@ acre_status acre_storage_read(acre_storage *storage, const acre_resource *source
     acre_error *detail = acre_error_open(error, &local);
     acre_status status = check_bytes(storage, source, bytes, detail);
     if (status == ACRE_OK && source->size > 0) {
-        status = backend_status(storage->ops.read(storage->context, source, bytes, detail));
+        status = bytes_status(storage->ops.read(storage->context, source, bytes, detail));
         detail->status = status;
     }
     return acre_error_close(error, detail, status);
 }
 
-acre_status acre_storage_fail(acre_storage *storage, uint64_t nth, bool and_after,
-                              int64_t native_code, acre_error *error) {
+static acre_status order_failure(acre_storage *storage, uint64_t nth, bool and_after,
+                                 int64_t native_code, acre_error *error) {
     if (storage->script == NULL) {
-        acre_error local;
-        acre_error *detail = acre_error_open(error, &local);
-        return acre_error_close(error, detail,
-                                acre_error_set(detail, ACRE_UNSUPPORTED,
-                                               "storage %s makes no calls that can be made to fail",
-                                               storage->name));
+        return acre_error_set(error, ACRE_UNSUPPORTED,
+                              "storage %s makes no calls that can be made to fail", storage->name);
+    }
+    if (native_code < INT32_MIN || native_code > INT32_MAX) { // cut to that it may mean success
+        return acre_error_set(error, ACRE_INVALID_ARGUMENT,
+                              "drivers have codes of 32 bits, which %lld is not",
+                              (long long)native_code);
     }
     acre_script_order(storage->script, nth, and_after, native_code);
     return ACRE_OK;
+}
+
+acre_status acre_storage_fail(acre_storage *storage, uint64_t nth, bool and_after,
+                              int64_t native_code, acre_error *error) {
+    acre_error local;
+    acre_error *detail = acre_error_open(error, &local);
+    return acre_error_close(error, detail,
+                            order_failure(storage, nth, and_after, native_code, detail));
 }
 
 uint64_t acre_storage_calls(const acre_storage *storage) {

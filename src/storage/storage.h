@@ -14,7 +14,8 @@ struct acre_storage {
     acre_storage_limits limits;
     uint64_t alignment; // of every page
     acre_storage_stats stats;
-    acre_script *script; // of the back end's driver calls; NULL = it has none
+    acre_script *script;          // of the back end's driver calls; NULL = it has none
+    acre_resource_kind resources; // what its resources are; NONE = whatever the caller's table says
     char name[32];
 };
 

@@ -67,7 +67,7 @@ static acre_status check_abilities(const acre_cuda *own, acre_error *error) {
 
 static void settle_limits(acre_cuda *own) {
     acre_cuda_storage_params *params = &own->params;
-    if (params->total_memory == 0) {
+    if (params->total_memory == 0 || params->total_memory > own->device_memory) {
         params->total_memory = own->device_memory;
     }
     if (params->largest_allocation == 0 || params->largest_allocation > params->total_memory) {
@@ -256,6 +256,7 @@ static acre_status create(const acre_cuda_storage_params *params, const acre_hos
         return status;
     }
     (*storage)->script = &made->script;
+    (*storage)->resources = ACRE_RESOURCE_CUDA;
     return ACRE_OK;
 }
 

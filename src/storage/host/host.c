@@ -150,6 +150,7 @@ static acre_status create(const acre_host_storage_params *params, const acre_hos
         return status;
     }
     (*storage)->script = &made->script;
+    (*storage)->resources = ACRE_RESOURCE_HOST;
     return ACRE_OK;
 }
 

@@ -375,6 +375,7 @@ static acre_status create(const acre_host_virtual_storage_params *params,
         return status;
     }
     (*storage)->script = &made->script;
+    (*storage)->resources = ACRE_RESOURCE_HOST;
     return ACRE_OK;
 }
 

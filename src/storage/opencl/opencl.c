@@ -108,6 +108,7 @@ static acre_status create(const acre_opencl_storage_params *params, const acre_h
         return status;
     }
     (*storage)->script = &made->driver.script;
+    (*storage)->resources = own.svm ? ACRE_RESOURCE_OPENCL_SVM : ACRE_RESOURCE_OPENCL;
     return ACRE_OK;
 }
 

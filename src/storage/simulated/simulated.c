@@ -258,6 +258,7 @@ static acre_status create(const acre_simulated_storage_params *params, const acr
         return status;
     }
     (*storage)->script = &made->script;
+    (*storage)->resources = ACRE_RESOURCE_SIMULATED;
     return ACRE_OK;
 }
 

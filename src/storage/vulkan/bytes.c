@@ -16,14 +16,21 @@ void acre_vulkan_bytes_end(acre_vulkan_bytes *bytes) {
     acre_vulkan_block_end(bytes->device, &bytes->staging);
 }
 
-// The page of a resource, NULL with an error when it is none of this storage's.
+// The page of a resource, NULL with an error when it is none of this storage's or reaches beyond
+// it.
 static acre_vulkan_page *page_of(const acre_vulkan_bytes *bytes, const acre_resource *resource,
                                  acre_error *error) {
     acre_vulkan_page *page = resource->kind == ACRE_RESOURCE_VULKAN
                                  ? acre_vulkan_pages_find(bytes->pages, resource->as.vulkan.buffer)
                                  : NULL;
     if (page == NULL) {
-        acre_error_describe(error, ACRE_BACKEND_ERROR, "the resource is of another storage");
+        acre_error_describe(error, ACRE_INVALID_ARGUMENT, "the resource is of another storage");
+        return NULL;
+    }
+    uint64_t size = page->block.size;
+    if (resource->as.vulkan.offset > size || resource->size > size - resource->as.vulkan.offset) {
+        acre_error_describe(error, ACRE_INVALID_ARGUMENT, "the resource reaches beyond its page");
+        return NULL;
     }
     return page;
 }
@@ -33,7 +40,7 @@ acre_status acre_vulkan_bytes_copy(acre_vulkan_bytes *bytes, const acre_resource
     acre_vulkan_page *from = page_of(bytes, source, error);
     acre_vulkan_page *to = from == NULL ? NULL : page_of(bytes, target, error);
     if (to == NULL) {
-        return ACRE_BACKEND_ERROR;
+        return ACRE_INVALID_ARGUMENT;
     }
     acre_vulkan_copy copy = {
         from->block.buffer,
@@ -196,7 +203,7 @@ acre_status acre_vulkan_bytes_write(acre_vulkan_bytes *bytes, const acre_resourc
                                     const void *from, acre_error *error) {
     acre_vulkan_page *page = page_of(bytes, target, error);
     if (page == NULL) {
-        return ACRE_BACKEND_ERROR;
+        return ACRE_INVALID_ARGUMENT;
     }
     uint64_t offset = target->as.vulkan.offset;
     return host_sees(bytes) ? write_in_place(bytes, page, offset, target->size, from, error)
@@ -207,7 +214,7 @@ acre_status acre_vulkan_bytes_read(acre_vulkan_bytes *bytes, const acre_resource
                                    acre_error *error) {
     acre_vulkan_page *page = page_of(bytes, source, error);
     if (page == NULL) {
-        return ACRE_BACKEND_ERROR;
+        return ACRE_INVALID_ARGUMENT;
     }
     uint64_t offset = source->as.vulkan.offset;
     return host_sees(bytes) ? read_in_place(bytes, page, offset, source->size, to, error)

@@ -202,7 +202,9 @@ acre_status acre_vulkan_pages_begin(acre_vulkan_pages *pages, acre_vulkan_stream
         return status;
     }
     pages->largest_memory = pages->device->facts.largest_allocation;
-    pages->total = params->total_memory == 0 ? pages->type.heap_size : params->total_memory;
+    pages->total = params->total_memory == 0
+                       ? pages->type.heap_size
+                       : acre_min(params->total_memory, pages->type.heap_size);
     pages->largest = acre_min(pages->largest_memory, pages->total);
     if (params->largest_allocation != 0) {
         pages->largest = acre_min(pages->largest, params->largest_allocation);

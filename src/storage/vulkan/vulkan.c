@@ -208,6 +208,7 @@ static acre_status create(const acre_vulkan_storage_params *params, const acre_h
         return status;
     }
     (*storage)->script = &made->device.script;
+    (*storage)->resources = ACRE_RESOURCE_VULKAN;
     return ACRE_OK;
 }
 
