@@ -303,6 +303,28 @@ static void gathered_copies_come_before_whatever_depends_on_them(void **state) {
     }
 }
 
+// What begins the copies may be something else, and fail there: whoever waits for them is told.
+static void copies_that_were_lost_on_the_way_are_told_to_who_waits(void **state) {
+    (void)state;
+    acre_storage *storage = storage_of(ACRE_CUDA_PLAIN);
+    uint64_t page = page_of(storage, MIB);
+    uint64_t other = page_of(storage, MIB);
+    acre_error error = ACRE_ERROR_INIT;
+    acre_resource source = resource_of(storage, page, 0, 100);
+    acre_resource target = resource_of(storage, page, 4096, 100);
+    assert_ok(acre_storage_copy(storage, &source, &target, &error));
+    assert_ok(acre_storage_wait(storage, NULL)); // the kernel is there
+    assert_ok(acre_storage_copy(storage, &source, &target, &error));
+    assert_ok(acre_storage_fail(storage, 4, false, 719, NULL)); // the launch
+    acre_storage_dealloc(storage, other);
+    assert_ok(acre_storage_fail(storage, 0, false, 0, NULL));
+    assert_status(ACRE_BACKEND_ERROR, acre_storage_wait(storage, &error));
+    assert_int_equal(error.native_code, 719);
+    assert_ok(acre_storage_wait(storage, NULL)); // once
+    acre_storage_dealloc(storage, page);
+    close_storage(storage);
+}
+
 static void copies_that_the_kernel_cannot_make_are_the_drivers(void **state) {
     (void)state;
     acre_storage *storage = storage_of(ACRE_CUDA_PLAIN);
@@ -457,13 +479,14 @@ static void work_that_would_become_part_of_a_graph_is_refused(void **state) {
     expect_captured(acre_storage_read(storage, &first, bytes, &error), &error);
     expect_captured(storage->ops.event_record(storage->context, on, &later, &error), &error);
     expect_captured(storage->ops.event_wait(storage->context, event, on, &error), &error);
-    // A copy that is gathered is told when it is to begin, and is not made later.
+    // A copy that is gathered is told when it is to begin and to who waits, and is not made later.
     acre_resource far = resource_of(storage, page, 64, 8);
     assert_ok(acre_storage_copy(storage, &first, &far, &error));
     expect_captured(storage->ops.event_record(storage->context, 0, &later, &error), &error);
     assert_int_equal(fake_cuda_calls("cuLaunchKernel"), 0);
     assert_true(fake_cuda_capture_end(params.stream));
     assert_int_equal(fake_cuda()->captured, 0);
+    expect_captured(acre_storage_wait(storage, &error), &error);
     assert_ok(acre_storage_wait(storage, NULL));
     assert_int_equal(fake_cuda_calls("cuLaunchKernel"), 0);
     storage->ops.event_destroy(storage->context, event);
@@ -699,6 +722,8 @@ int main(void) {
         cmocka_unit_test_setup(the_callers_context_stays_current_through_everything, reset_driver),
         cmocka_unit_test_setup(small_copies_are_gathered_into_launches, reset_driver),
         cmocka_unit_test_setup(gathered_copies_come_before_whatever_depends_on_them, reset_driver),
+        cmocka_unit_test_setup(copies_that_were_lost_on_the_way_are_told_to_who_waits,
+                               reset_driver),
         cmocka_unit_test_setup(copies_that_the_kernel_cannot_make_are_the_drivers, reset_driver),
         cmocka_unit_test_setup(a_launch_that_fails_is_told_and_over, reset_driver),
         cmocka_unit_test_setup(a_capture_of_another_stream_survives_everything, reset_driver),

@@ -41,9 +41,11 @@ acre_status acre_cuda_wait(void *context, acre_error *error) {
     } else {
         code = acre_cuda_gather_end(own);
         acre_cuda_result waited = acre_cuda_call(own, context_synchronize());
+        code = own->lost != ACRE_CUDA_SUCCESS ? own->lost : code;
         code = code == ACRE_CUDA_SUCCESS ? waited : code;
         acre_cuda_leave(own, &mode);
     }
+    own->lost = ACRE_CUDA_SUCCESS; // told now
     return finish(own, 0, code, error);
 }
 

@@ -80,6 +80,7 @@ typedef struct acre_cuda {
     acre_cuda_module module;
     acre_cuda_function copy_kernel;
     acre_cuda_pieces pieces; // copies that were asked for and not begun yet
+    acre_cuda_result lost;   // why gathered copies were not made, until who waits is told
     uint64_t device_memory;
     bool can_map;
     bool can_pool;

@@ -48,6 +48,9 @@ acre_cuda_result acre_cuda_gather_end(acre_cuda *own) {
                                           THREADS, 1, 1, 0, own->stream, parameters, NULL));
     }
     pieces->count = 0; // also when it failed: whoever waits is told, and asks for all of them again
+    if (code != ACRE_CUDA_SUCCESS) {
+        own->lost = code; // another may have met it: a page that goes back, an event
+    }
     return code;
 }
 

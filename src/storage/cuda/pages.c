@@ -85,7 +85,9 @@ void acre_cuda_dealloc(void *context, uint64_t id) {
     acre_cuda *own = context;
     acre_cuda_range *page = (acre_cuda_range *)(uintptr_t)id;
     int mode;
-    if (acre_cuda_enter(own, &mode) != ACRE_CUDA_SUCCESS) {
+    acre_cuda_result code = acre_cuda_enter(own, &mode);
+    if (code != ACRE_CUDA_SUCCESS) {
+        own->lost = own->pieces.count > 0 ? code : own->lost;
         own->pieces.count = 0;
         drop_page(own, page);
         return;
