@@ -135,6 +135,20 @@ acre_status acre_storage_create(const char *name, const acre_storage_ops *ops, v
     return acre_error_close(error, detail, create(name, ops, context, hooks, storage, detail));
 }
 
+acre_status acre_storage_make(const char *name, const acre_storage_ops *ops, void *context,
+                              const acre_host_hooks *hooks, acre_script *script,
+                              acre_resource_kind resources, acre_storage **storage,
+                              acre_error *error) {
+    acre_status status = create(name, ops, context, hooks, storage, error);
+    if (status != ACRE_OK) {
+        ops->destroy(context);
+        return status;
+    }
+    (*storage)->script = script;
+    (*storage)->resources = resources;
+    return ACRE_OK;
+}
+
 void acre_storage_destroy(acre_storage *storage) {
     if (storage == NULL) {
         return;

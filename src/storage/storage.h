@@ -19,6 +19,13 @@ struct acre_storage {
     char name[32];
 };
 
+// acre_storage_create for a back end of the library, whose driver calls `script` counts and whose
+// resources are of one kind. => OK, or an error after the context was ended by ops->destroy.
+acre_status acre_storage_make(const char *name, const acre_storage_ops *ops, void *context,
+                              const acre_host_hooks *hooks, acre_script *script,
+                              acre_resource_kind resources, acre_storage **storage,
+                              acre_error *error);
+
 // One page of `size` > 0 bytes. => OK, or what the back end says with its own code and text.
 acre_status acre_storage_alloc(acre_storage *storage, uint64_t size, uint64_t *id,
                                acre_error *error);

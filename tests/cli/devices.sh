@@ -16,7 +16,7 @@ $header
 0,00:00:00.000006,allocate,0x5,700000,0
 0,00:00:00.000007,free,0x2,300,0
 END
-# At an alignment of 4 KiB host-virtual, which counts whole pages of the system, has nothing to round.
+# At an alignment of 4 KiB host-virtual, which counts whole pages of the system, rounds nothing.
 limits="--device-memory 256MiB --max-page 64MiB --alignment 4096"
 
 # What does not depend on how fast a device is.
@@ -63,7 +63,8 @@ for device in host host-virtual cuda:0 opencl:0 vulkan:0; do
     has_status 0
     prints "on a $device device of 256 MiB\$"
     # A budget that the trace does not fit: refused requests are counted, not fatal.
-    run replay "$small" --device "$device" --layout direct --json --device-memory 8MiB --max-page 8MiB
+    run replay "$small" --device "$device" --layout direct --json --device-memory 8MiB \
+        --max-page 8MiB
     has_status 1
 done
 echo "tried:$tried"

@@ -86,7 +86,8 @@ done
 refuses "--alignment: 2.00 GiB is over the most, 1 GiB" replay "$trace" --alignment 2GiB
 refuses "the alignment, 256 B, is over the largest page, 128 B: --max-page and --device-memory \
 change that" replay "$trace" --max-page 128
-refuses "--verify needs a device with bytes, such as --device host: a simulated one has none to look at" \
+refuses "--verify needs a device with bytes, such as --device host: a simulated one has \
+none to look at" \
     replay "$trace" --verify
 for other in "--device host --verify" "--verify --device host --layout direct"; do
     # shellcheck disable=SC2086 # split on purpose

@@ -250,14 +250,8 @@ static acre_status create(const acre_cuda_storage_params *params, const acre_hos
         return status;
     }
     acre_storage_ops ops = make_ops(made);
-    status = acre_storage_create(name_of(own.memory), &ops, made, hooks, storage, error);
-    if (status != ACRE_OK) {
-        cuda_destroy(made);
-        return status;
-    }
-    (*storage)->script = &made->script;
-    (*storage)->resources = ACRE_RESOURCE_CUDA;
-    return ACRE_OK;
+    return acre_storage_make(name_of(own.memory), &ops, made, hooks, &made->script,
+                             ACRE_RESOURCE_CUDA, storage, error);
 }
 
 acre_status acre_storage_cuda_create(const acre_cuda_storage_params *params,

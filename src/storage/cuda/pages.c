@@ -143,12 +143,6 @@ static acre_cuda_result alloc_page(acre_cuda *own, acre_cuda_range *page, uint64
 
 acre_status acre_cuda_alloc(void *context, uint64_t size, uint64_t *id, acre_error *error) {
     acre_cuda *own = context;
-    if (size > own->params.largest_allocation) {
-        return refuse(error, size, own->params.largest_allocation);
-    }
-    if (size >= no_such_size) {
-        return refuse(error, size, no_such_size);
-    }
     uint64_t rounded =
         own->params.memory == ACRE_CUDA_VIRTUAL ? acre_round_up(size, own->granularity) : size;
     acre_status status = acre_cuda_check_room(own, size, rounded, error);

@@ -144,14 +144,8 @@ static acre_status create(const acre_host_storage_params *params, const acre_hos
     ops.copy = acre_host_copy;
     ops.write = acre_host_write;
     ops.read = acre_host_read;
-    status = acre_storage_create("host", &ops, made, hooks, storage, error);
-    if (status != ACRE_OK) {
-        host_destroy(made);
-        return status;
-    }
-    (*storage)->script = &made->script;
-    (*storage)->resources = ACRE_RESOURCE_HOST;
-    return ACRE_OK;
+    return acre_storage_make("host", &ops, made, hooks, &made->script, ACRE_RESOURCE_HOST, storage,
+                             error);
 }
 
 acre_status acre_storage_host_create(const acre_host_storage_params *params,

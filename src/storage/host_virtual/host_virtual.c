@@ -369,14 +369,8 @@ static acre_status create(const acre_host_virtual_storage_params *params,
         return status;
     }
     acre_storage_ops ops = make_ops();
-    status = acre_storage_create("host-virtual", &ops, made, hooks, storage, error);
-    if (status != ACRE_OK) {
-        virtual_destroy(made);
-        return status;
-    }
-    (*storage)->script = &made->script;
-    (*storage)->resources = ACRE_RESOURCE_HOST;
-    return ACRE_OK;
+    return acre_storage_make("host-virtual", &ops, made, hooks, &made->script, ACRE_RESOURCE_HOST,
+                             storage, error);
 }
 
 acre_status acre_storage_host_virtual_create(const acre_host_virtual_storage_params *params,

@@ -101,15 +101,9 @@ static acre_status create(const acre_opencl_storage_params *params, const acre_h
         return status;
     }
     acre_storage_ops ops = make_ops(own.svm);
-    status =
-        acre_storage_create(own.svm ? "opencl-svm" : "opencl", &ops, made, hooks, storage, error);
-    if (status != ACRE_OK) {
-        opencl_destroy(made);
-        return status;
-    }
-    (*storage)->script = &made->driver.script;
-    (*storage)->resources = own.svm ? ACRE_RESOURCE_OPENCL_SVM : ACRE_RESOURCE_OPENCL;
-    return ACRE_OK;
+    return acre_storage_make(
+        own.svm ? "opencl-svm" : "opencl", &ops, made, hooks, &made->driver.script,
+        own.svm ? ACRE_RESOURCE_OPENCL_SVM : ACRE_RESOURCE_OPENCL, storage, error);
 }
 
 acre_status acre_storage_opencl_create(const acre_opencl_storage_params *params,

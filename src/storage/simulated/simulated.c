@@ -252,14 +252,8 @@ static acre_status create(const acre_simulated_storage_params *params, const acr
     ops.memory_destroy = simulated_memory_destroy;
     ops.map = simulated_map;
     ops.unmap = simulated_unmap;
-    status = acre_storage_create("simulated", &ops, made, hooks, storage, error);
-    if (status != ACRE_OK) {
-        simulated_destroy(made);
-        return status;
-    }
-    (*storage)->script = &made->script;
-    (*storage)->resources = ACRE_RESOURCE_SIMULATED;
-    return ACRE_OK;
+    return acre_storage_make("simulated", &ops, made, hooks, &made->script, ACRE_RESOURCE_SIMULATED,
+                             storage, error);
 }
 
 acre_status acre_storage_simulated_create(const acre_simulated_storage_params *params,

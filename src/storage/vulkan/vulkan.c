@@ -199,17 +199,13 @@ static acre_status create(const acre_vulkan_storage_params *params, const acre_h
     }
     made->host = host;
     status = build(made, &own, &objects, error);
-    if (status == ACRE_OK) {
-        acre_storage_ops ops = make_ops();
-        status = acre_storage_create("vulkan", &ops, made, hooks, storage, error);
-    }
     if (status != ACRE_OK) {
         vulkan_destroy(made);
         return status;
     }
-    (*storage)->script = &made->device.script;
-    (*storage)->resources = ACRE_RESOURCE_VULKAN;
-    return ACRE_OK;
+    acre_storage_ops ops = make_ops();
+    return acre_storage_make("vulkan", &ops, made, hooks, &made->device.script,
+                             ACRE_RESOURCE_VULKAN, storage, error);
 }
 
 acre_status acre_storage_vulkan_create(const acre_vulkan_storage_params *params,
